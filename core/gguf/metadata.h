@@ -1,0 +1,36 @@
+/*
+ * general.* keys: gguf.Metadata.load (model card front matter, config.json, directory name heuristics, --metadata
+ * override, --model-name), set_gguf_meta_model, and the file names that naming_convention makes of them.
+ * Source: gguf-py/gguf/metadata.py, utility.py of the reference.
+ */
+#ifndef CORE_GGUF_METADATA_H
+#define CORE_GGUF_METADATA_H
+
+#include "core/gguf/kv.h"
+#include "core/source/source.h"
+
+struct param_count { /* get_total_parameter_count; total < 0: an adapter */
+	int64_t total, shared, expert, n_expert;
+};
+
+struct metadata; /* arena-owned; strings may be NULL */
+
+/* override_path, model_name: options, or NULL. */
+struct metadata *metadata_load(struct source *src, const char *override_path, const char *model_name,
+			       const struct param_count *params, struct arena *arena, struct err *err);
+const char *metadata_name(const struct metadata *m);
+void metadata_set_name(struct metadata *m, const char *name);
+const char *metadata_size_label(const struct metadata *m);
+void metadata_set_size_label(struct metadata *m, const char *label);
+/* gguf.size_label(total, shared, expert, n_expert) */
+const char *size_label(const struct param_count *params, struct arena *arena);
+/* set_gguf_meta_model: writes the general.* keys in the reference's order. */
+void metadata_emit(const struct metadata *m, struct kv_list *kv);
+/* naming_convention(name, basename, finetune, version, size_label, output_type, model_type); with_size = false gives
+ * size_label=None. output_type and model_type may be NULL. No ".gguf". */
+const char *metadata_file_stem(const struct metadata *m, bool with_size, const char *output_type,
+			       const char *model_type, struct arena *arena);
+/* fill_templated_filename: {ftype}, {outtype}, … of an outfile pattern replaced. */
+const char *metadata_fill_name(const char *pattern, const char *output_type, struct arena *arena);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * What is on disk: a model directory with its safetensors shards, opened once and pinned. The files' descriptors
+ * stay open, so a rename or removal of the directory cannot mix two versions (case c27).
+ *
+ * safetensors: 8-byte little-endian header length, JSON header {name: {dtype, shape, data_offsets}}, then the data.
+ * Source: github.com/huggingface/safetensors, README "Format".
+ *
+ * Building is single threaded; afterwards everything here is read-only and source_pread is thread safe.
+ */
+#ifndef CORE_SOURCE_SOURCE_H
+#define CORE_SOURCE_SOURCE_H
+
+#include "core/source/json.h"
+#include "core/util/arena.h"
+#include "core/util/err.h"
+#include "core/util/str.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { SOURCE_MAX_DIMS = 8 };
+
+enum dtype { /* safetensors' names; BOOL is one byte 0 or 1 */
+	DT_F64, DT_F32, DT_F16, DT_BF16, DT_F8_E4M3, DT_F8_E5M2, DT_F8_E8M0,
+	DT_I64, DT_I32, DT_I16, DT_I8, DT_U64, DT_U32, DT_U16, DT_U8, DT_BOOL,
+	DT_COUNT
+};
+
+struct dtype_info {
+	const char *name; /* as in safetensors headers */
+	uint8_t size;     /* bytes an element */
+};
+extern const struct dtype_info dtype_table[DT_COUNT];
+
+struct source_file {
+	const char *name; /* relative to the directory */
+	int fd;           /* -1 when not opened yet; owned by the source */
+	uint64_t size_bytes;
+	int64_t mtime_ns;
+	uint64_t dev, ino;
+};
+
+struct source_tensor {
+	const char *name; /* as stored */
+	enum dtype dtype;
+	int n_dims;
+	uint64_t dims[SOURCE_MAX_DIMS]; /* outermost first, as in safetensors */
+	uint32_t file;                  /* index into source.files */
+	uint64_t offset, size_bytes;    /* absolute in the file */
+};
+
+struct source {
+	struct arena *arena;
+	const char *path; /* as given or found in the hub cache, absolute */
+	const char *name; /* what Python's Path(model).name gives for the user's argument (hub: see source_open) */
+	int dir_fd;
+	struct source_file *files;
+	uint32_t n_files;
+	/* In the reference's order: shards by name; within one the order of its reader (by name). A name that two
+	 * shards hold is refused. */
+	struct source_tensor *tensors;
+	uint32_t n_tensors;
+	struct map by_name; /* tensor name -> index into tensors */
+	int64_t mtime_ns;   /* newest of all files that were read */
+};
+
+struct source_options {
+	bool mistral_format; /* consolidated*.safetensors instead of model*.safetensors */
+	bool no_weights;     /* tokenizer files only (hfgguf tokens): weights may be missing */
+};
+
+/*
+ * Opens MODEL: a directory, a snapshot in the hub cache, or `org/name[@revision]` looked up in the hub cache
+ * (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME/huggingface/hub, ~/.cache/huggingface/hub; refs/<revision>, default
+ * "main"). Reads headers only. Refuses with one sentence what CASES.md c01-c06, c31 list.
+ * Returns NULL with err set on failure. source_close(NULL) is allowed.
+ */
+struct source *source_open(const char *model, const struct source_options *opt, struct err *err);
+void source_close(struct source *s);
+
+/* Is there a regular file (or a symlink to one) of this relative name? */
+bool source_has(const struct source *s, const char *name);
+/* Whole file as NUL-terminated bytes, at most max_bytes; the caller frees. Not there: HFGGUF_NOT_FOUND.
+ * Updates s->mtime_ns. A Git LFS pointer is refused by name. */
+char *source_read(struct source *s, const char *name, size_t max_bytes, size_t *len, struct err *err);
+/* JSON file; NULL without an error when it is not there. The caller frees with json_free. */
+json *source_json(struct source *s, const char *name, size_t max_bytes, struct err *err);
+/* Names of the directory's entries, sorted by bytes; arena-owned. */
+int source_list(struct source *s, const char ***names, size_t *n, struct err *err);
+
+/* Exactly n bytes at offset of a file, or HFGGUF_IO (short file, read error, or a size or mtime that is no longer
+ * what it was at open). Thread safe. */
+int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, struct err *err);
+
+/*
+ * config.json as the reference sees it (ModelBase.load_hparams): what transformers 4.57.6's AutoConfig(…).to_dict()
+ * gives for the model types that it knows, defaults filled in; the raw file for others, for auto_map configs and
+ * where the config class raises; then the llm_config/lm_config/thinker_config/language_config/lfm renames to
+ * text_config. With mistral_format: params.json. The caller frees.
+ */
+json *source_hparams(struct source *s, bool mistral_format, struct err *err);
+
+#endif
