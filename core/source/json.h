@@ -4,6 +4,7 @@
  *  - NaN, Infinity and -Infinity are numbers,
  *  - integers keep 64 bits and their integer-ness (json_int, json_is_int),
  *  - of repeated keys the last value counts, at the place of the first,
+ *  - a lone surrogate ("\ud800") is kept, as the three bytes of its WTF-8: utf8_valid tells,
  *  - text that is not UTF-8, nests deeper than 512 or exceeds the size limit is refused.
  * A tree is mutable until the plan is built and read-only (thus thread safe) afterwards. Look-ups are linear:
  * iterate over a vocabulary (json_for), never look up in it.
@@ -25,6 +26,8 @@ typedef cJSON json;
 
 /* Parses n bytes; `what` names them in errors ("config.json"). The caller frees with json_free. */
 json *json_parse(const char *text, size_t n, const char *what, struct err *err);
+/* The same without a copy: text[n] is NUL, was malloc'ed, and is freed here in any case. */
+json *json_parse_owned(char *text, size_t n, const char *what, struct err *err);
 /* Reads and parses a file of at most max_bytes. A Git LFS pointer is refused as such (case c05). */
 json *json_read(const char *path, size_t max_bytes, struct err *err);
 void json_free(json *j);
@@ -52,6 +55,8 @@ const char *json_str_or(const json *obj, const char *key, const char *dflt);
 /* String with its length, "\u0000" restored: points into the tree when nothing had to change, else into a
  * copy made in *scratch (grown by realloc, the caller frees it). NULL when j is no string or memory is out. */
 const char *json_text(const json *j, size_t *len, char **scratch);
+/* The same restoring for any string of a tree, such as a member's name. */
+const char *json_unescape_nul(const char *s, size_t *len, char **scratch);
 size_t json_count(const json *j); /* members or elements */
 
 /* Mutation, for merging configs. Each returns false when memory is out. Values are duplicated. */
@@ -62,6 +67,7 @@ bool json_put_num(json *obj, const char *key, double v);
 bool json_put_str(json *obj, const char *key, const char *v);
 bool json_put_bool(json *obj, const char *key, bool v);
 bool json_put_null(json *obj, const char *key);
+void json_set_int(json *j, int64_t v); /* makes a number node this integer */
 void json_drop(json *obj, const char *key);
 /* {**into, **from}: keys of from replace in place or are appended in order. */
 bool json_merge(json *into, const json *from);
