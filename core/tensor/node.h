@@ -1,0 +1,31 @@
+/* What the files of core/tensor share. */
+#ifndef CORE_TENSOR_NODE_H
+#define CORE_TENSOR_NODE_H
+
+#include "core/tensor/tensor.h"
+
+extern const struct tensor_ops op_source, op_const, op_full, op_view, op_cat, op_cast, op_unary, op_binary;
+
+struct view { /* element (i0, i1, …) is element offset + sum(i * strides) of src[0] */
+	uint64_t offset;
+	uint64_t strides[TENSOR_MAX_DIMS];
+	/* The same with neighbouring axes merged: what reading walks over. */
+	int n_walk;
+	uint64_t walk_dims[TENSOR_MAX_DIMS], walk_strides[TENSOR_MAX_DIMS];
+};
+
+/* A node with n computed; NULL with err set when the shape is too large or memory is out. */
+struct tensor *node_new(struct build *b, const struct tensor_ops *ops, enum dtype dtype, int n_dims,
+			const uint64_t *dims, const struct tensor *const *src, uint32_t n_src, const void *param);
+/* An axis in Python's sense, or -1 with err set. */
+int node_axis(struct build *b, const struct tensor *t, int axis);
+
+static inline size_t dtype_size(enum dtype d)
+{
+	return dtype_table[d].size;
+}
+
+/* n elements of type from as float32. */
+void values_to_f32(enum dtype from, const void *src, float *dst, uint64_t n);
+
+#endif
