@@ -52,21 +52,23 @@ struct source_tensor {
 struct source {
 	struct arena *arena;
 	const char *path; /* as given or found in the hub cache, absolute */
-	const char *name; /* what Python's Path(model).name gives for the user's argument (hub: see source_open) */
+	const char *name; /* what Python's Path(model).name gives for the user's argument; of org/name@rev: "name" */
 	int dir_fd;
 	struct source_file *files;
 	uint32_t n_files;
-	/* In the reference's order: shards by name; within one the order of its reader (by name). A name that two
-	 * shards hold is refused. */
+	/* In the reference's order: shards by name, within one by tensor name (bytes). A name that two shards hold is
+	 * refused. */
 	struct source_tensor *tensors;
 	uint32_t n_tensors;
 	struct map by_name; /* tensor name -> index into tensors */
-	int64_t mtime_ns;   /* newest of all files that were read */
+	int64_t mtime_ns;    /* newest of all files that were read */
 };
 
 struct source_options {
 	bool mistral_format; /* consolidated*.safetensors instead of model*.safetensors */
 	bool no_weights;     /* tokenizer files only (hfgguf tokens): weights may be missing */
+	/* Exactly this safetensors file, relative to the directory, is the weights (adapters, side modules); or NULL. */
+	const char *weights;
 };
 
 /*
@@ -87,6 +89,12 @@ char *source_read(struct source *s, const char *name, size_t max_bytes, size_t *
 json *source_json(struct source *s, const char *name, size_t max_bytes, struct err *err);
 /* Names of the directory's entries, sorted by bytes; arena-owned. */
 int source_list(struct source *s, const char ***names, size_t *n, struct err *err);
+
+/* Index of an open file by its relative name, or -1. */
+int64_t source_file_index(const struct source *s, const char *name);
+/* 0 while a file still has the size and mtime it had at open, else HFGGUF_IO. For callers that move bytes from its
+ * descriptor themselves (splice): check after each transfer. Thread safe. */
+int source_check(const struct source *s, uint32_t file, struct err *err);
 
 /* Exactly n bytes at offset of a file, or HFGGUF_IO (short file, read error, or a size or mtime that is no longer
  * what it was at open). Thread safe. */

@@ -1,0 +1,334 @@
+#include "core/source/shards.h"
+
+#include "core/source/file.h"
+#include "core/source/safetensors.h"
+#include "core/util/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define INDEX_NAME "model.safetensors.index.json"
+#define INDEX_MAX ((size_t)256 << 20)
+#define LISTED 5 /* names in one message; the rest is counted */
+
+typedef VEC(const char *) name_vec;
+
+/* "a, b, c and 12 more", into at most 600 bytes of an error sentence. */
+static void list_names(struct buf *b, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n && i < LISTED; i++)
+		buf_printf(b, "%s%.100s", i ? ", " : "", names[i]);
+	if (n > LISTED)
+		buf_printf(b, " and %zu more", n - LISTED);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Descriptors of all shards stay open: lift the soft limit when it is too low for them. */
+static void allow_descriptors(size_t n)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == RLIM_INFINITY || lim.rlim_cur >= n + 256)
+		return;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+static int open_shard(struct source *s, const char *name, struct err *err)
+{
+	struct source_file *f = &s->files[s->n_files];
+	struct stat st;
+	int64_t mtime;
+
+	f->name = arena_strdup(s->arena, name);
+	if (!f->name)
+		return err_nomem(err);
+	f->fd = openat(s->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (f->fd < 0)
+		return err_errno(err, errno == ENOENT ? HFGGUF_NOT_FOUND : HFGGUF_IO, "%s/%s: cannot open", s->path, name);
+	s->n_files++;
+	if (fstat(f->fd, &st))
+		return err_errno(err, HFGGUF_IO, "%s/%s: cannot stat", s->path, name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, HFGGUF_CORRUPT, "%s/%s: not a regular file", s->path, name);
+	mtime = file_mtime_ns(&st);
+	f->size_bytes = (uint64_t)st.st_size;
+	f->mtime_ns = mtime;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	if (mtime > s->mtime_ns)
+		s->mtime_ns = mtime;
+	return 0;
+}
+
+static int add_names(struct source *s, struct err *err)
+{
+	for (uint32_t i = 0; i < s->n_tensors; i++) {
+		const struct source_tensor *t = &s->tensors[i];
+		size_t n = strlen(t->name);
+		const struct map_slot *twin = map_find(&s->by_name, t->name, n);
+
+		if (twin)
+			return err_set(err, HFGGUF_CORRUPT, "tensor '%s' is in two files, %s and %s: two sets of weights lie "
+				       "side by side; move one away, or add the index that names the right one", t->name,
+				       s->files[s->tensors[twin->value].file].name, s->files[t->file].name);
+		if (!map_set(&s->by_name, t->name, n, i))
+			return err_nomem(err);
+	}
+	return 0;
+}
+
+/* names are sorted. */
+static int open_all(struct source *s, const name_vec *names, struct err *err)
+{
+	tensor_vec tensors = VEC_INIT;
+
+	if (names->n > UINT32_MAX)
+		return err_set(err, HFGGUF_RANGE, "%s: too many weight files", s->path);
+	allow_descriptors(names->n);
+	s->files = arena_array(s->arena, names->n, sizeof(*s->files));
+	if (!s->files)
+		return err_nomem(err);
+	for (size_t i = 0; i < names->n; i++) {
+		if (open_shard(s, names->v[i], err) ||
+		    safetensors_read(&s->files[i], (uint32_t)i, s->arena, &tensors, err))
+			goto fail;
+	}
+	if (tensors.n > UINT32_MAX) {
+		err_set(err, HFGGUF_RANGE, "%s: too many tensors", s->path);
+		goto fail;
+	}
+	s->tensors = arena_array(s->arena, tensors.n ? tensors.n : 1, sizeof(*s->tensors));
+	if (!s->tensors) {
+		err_nomem(err);
+		goto fail;
+	}
+	if (tensors.n)
+		memcpy(s->tensors, tensors.v, tensors.n * sizeof(*s->tensors));
+	s->n_tensors = (uint32_t)tensors.n;
+	vec_free(&tensors);
+	return add_names(s, err);
+fail:
+	vec_free(&tensors);
+	return err->code;
+}
+
+/* ---- the index ---- */
+
+/* The distinct files of weight_map, sorted; borrowed from it. */
+static int index_files(const json *map, name_vec *files, struct err *err)
+{
+	struct map seen = MAP_INIT;
+
+	json_for(m, map) {
+		const char *name = json_str(m);
+
+		if (!name) {
+			err_set(err, HFGGUF_CORRUPT, INDEX_NAME ": weight_map gives no file name for tensor '%s'", m->string);
+			break;
+		}
+		if (map_find(&seen, name, strlen(name)))
+			continue;
+		if (strchr(name, '/') || !strcmp(name, "..") || !strcmp(name, ".") || !*name) {
+			err_set(err, HFGGUF_CORRUPT, INDEX_NAME ": '%.200s' is not the name of a file in the model's "
+				"directory; correct the index", name);
+			break;
+		}
+		if (!map_set(&seen, name, strlen(name), 0) || !vec_push(files, name)) {
+			err_nomem(err);
+			break;
+		}
+	}
+	map_free(&seen);
+	if (files->n)
+		qsort(files->v, files->n, sizeof(*files->v), compare_names);
+	return err->code;
+}
+
+/* Case c01: files that the index names and that are not there, with the first tensors they hold. */
+static int check_missing_files(const struct source *s, const json *map, const name_vec *files, struct err *err)
+{
+	struct map missing = MAP_INIT;
+	name_vec lost = VEC_INIT, tensors = VEC_INIT;
+	struct buf b = BUF_INIT;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < files->n; i++)
+		if (!source_has(s, files->v[i]))
+			ok = map_set(&missing, files->v[i], strlen(files->v[i]), 0) && vec_push(&lost, files->v[i]);
+	if (ok && lost.n) {
+		json_for(m, map)
+			if (ok && map_find(&missing, json_str(m), strlen(json_str(m))))
+				ok = vec_push(&tensors, m->string);
+		buf_printf(&b, "%s: " INDEX_NAME " names files that are not there: ", s->path);
+		list_names(&b, lost.v, lost.n);
+		buf_puts(&b, "; they hold ");
+		list_names(&b, tensors.v, tensors.n);
+		buf_puts(&b, "; download them");
+		ok = ok && !b.failed;
+		if (ok)
+			err_set(err, HFGGUF_NOT_FOUND, "%s", b.p);
+	}
+	if (!ok)
+		err_nomem(err);
+	buf_free(&b);
+	vec_free(&lost);
+	vec_free(&tensors);
+	map_free(&missing);
+	return err->code;
+}
+
+static int report_mismatch(const struct source *s, const name_vec *missing, const name_vec *extra, struct err *err)
+{
+	struct buf b = BUF_INIT;
+
+	buf_printf(&b, "%s: " INDEX_NAME " and the files do not match", s->path);
+	if (missing->n) {
+		buf_puts(&b, "; in the index but in no file: ");
+		list_names(&b, missing->v, missing->n);
+	}
+	if (extra->n) {
+		buf_puts(&b, "; in a file but not in the index: ");
+		list_names(&b, extra->v, extra->n);
+	}
+	buf_puts(&b, "; download index and files of the same revision");
+	if (b.failed)
+		err_nomem(err);
+	else
+		err_set(err, HFGGUF_CORRUPT, "%s", b.p);
+	buf_free(&b);
+	return err->code;
+}
+
+/* Case c02: the names in the index and those in the files must be the same. */
+static int check_index(const struct source *s, const json *map, struct err *err)
+{
+	autofree bool *listed = calloc(s->n_tensors ? s->n_tensors : 1, sizeof(*listed));
+	name_vec missing = VEC_INIT, extra = VEC_INIT;
+	bool ok = listed != NULL;
+
+	json_for(m, map) {
+		int64_t at = map_get(&s->by_name, m->string);
+
+		if (ok && at >= 0)
+			listed[at] = true;
+		else if (ok)
+			ok = vec_push(&missing, m->string);
+	}
+	for (uint32_t i = 0; ok && i < s->n_tensors; i++)
+		if (!listed[i])
+			ok = vec_push(&extra, s->tensors[i].name);
+	if (!ok)
+		err_nomem(err);
+	else if (missing.n || extra.n)
+		report_mismatch(s, &missing, &extra, err);
+	vec_free(&missing);
+	vec_free(&extra);
+	return err->code;
+}
+
+static int open_by_index(struct source *s, const json *index, struct err *err)
+{
+	const json *map = json_get(index, "weight_map");
+	name_vec files = VEC_INIT;
+
+	if (!map || !cJSON_IsObject(map))
+		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": no weight_map; download it again", s->path);
+	if (!map->child)
+		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": weight_map is empty; download it again", s->path);
+	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) && !open_all(s, &files, err))
+		check_index(s, map, err);
+	vec_free(&files);
+	return err->code;
+}
+
+/* ---- without an index ---- */
+
+static bool any_match(const char *const *names, size_t n, const char *prefix, const char *suffix)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(names[i], prefix) && str_ends(names[i], suffix))
+			return true;
+	return false;
+}
+
+/* Case c06: what is missing, and what was found instead. */
+static int no_weights(const struct source *s, const char *wanted, const char **names, size_t n, struct err *err)
+{
+	struct buf b = BUF_INIT;
+
+	if (any_match(names, n, "adapter_", ""))
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: a LoRA adapter, not a model: name the directory of its base model "
+			       "with -o base=DIR", s->path);
+	if (any_match(names, n, "pytorch_model", ".bin"))
+		return err_set(err, HFGGUF_UNSUPPORTED, "%s: weights as pytorch_model*.bin (pickle) are not read: save the "
+			       "model as safetensors", s->path);
+	if (any_match(names, n, "consolidated", ".safetensors"))
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but consolidated*.safetensors in Mistral's own format: use "
+			       "-o mistral-format", s->path, wanted);
+	if (any_match(names, n, "", ".gguf"))
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but GGUF files: they need no conversion", s->path, wanted);
+	if (!n)
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: the directory is empty: a model's config.json and %s expected",
+			       s->path, wanted);
+	list_names(&b, names, n);
+	err_set(err, HFGGUF_NOT_FOUND, "%s: no %s; found %s: give the directory of a Hugging Face model", s->path, wanted,
+		b.failed ? "other files" : b.p);
+	buf_free(&b);
+	return err->code;
+}
+
+static int open_by_prefix(struct source *s, const char *prefix, struct err *err)
+{
+	name_vec parts = VEC_INIT;
+	const char **names;
+	char wanted[64];
+	size_t n;
+
+	if (source_list(s, &names, &n, err))
+		return err->code;
+	for (size_t i = 0; i < n; i++) {
+		if (!str_starts(names[i], prefix) || !str_ends(names[i], ".safetensors"))
+			continue;
+		if (!vec_push(&parts, names[i])) {
+			err_nomem(err);
+			goto out;
+		}
+	}
+	snprintf(wanted, sizeof(wanted), "%s*.safetensors", prefix);
+	if (parts.n)
+		open_all(s, &parts, err);
+	else
+		no_weights(s, wanted, names, n, err);
+out:
+	vec_free(&parts);
+	return err->code;
+}
+
+int shards_open(struct source *s, const struct source_options *opt, struct err *err)
+{
+	json *index;
+
+	if (opt->weights) {
+		const char *one = opt->weights;
+
+		return open_all(s, &(name_vec){ &one, 1, 1 }, err);
+	}
+	if (opt->mistral_format)
+		return open_by_prefix(s, "consolidated", err);
+	index = source_json(s, INDEX_NAME, INDEX_MAX, err);
+	if (err->code)
+		return err->code;
+	if (!index)
+		return open_by_prefix(s, "model", err);
+	open_by_index(s, index, err);
+	json_free(index);
+	return err->code;
+}
