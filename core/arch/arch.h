@@ -1,0 +1,271 @@
+/*
+ * Architectures are data. A `struct arch` says everything about one family of Hugging Face classes: which classes,
+ * which GGUF architecture, how names are filtered (name rules), which hyper-parameters become which KV (parameter rules),
+ * what happens to tensors (tensor rules) and which vocabulary method applies. Rules are tried in order, own rules before
+ * the parent's; what no rule can say is a hook. A new Llama-like model is under 30 lines in one place.
+ *
+ * The reference's class hierarchy is the model: `parent` is the Python superclass, a rule list is its method body.
+ */
+#ifndef CORE_ARCH_ARCH_H
+#define CORE_ARCH_ARCH_H
+
+#include "core/arch/names.h"
+#include "core/gguf/kv.h"
+#include "core/gguf/metadata.h"
+#include "core/quant/quant.h"
+#include "core/source/source.h"
+#include "core/tensor/set.h"
+#include "core/tensor/tensor.h"
+#include "core/util/options.h"
+#include "core/util/vec.h"
+#include "core/vocab/vocab.h"
+
+enum ftype { /* llama_ftype numbers that the converter writes as general.file_type */
+	FTYPE_F32 = 0, FTYPE_F16 = 1, FTYPE_Q8_0 = 7, FTYPE_BF16 = 32, FTYPE_TQ1_0 = 36, FTYPE_TQ2_0 = 37,
+	FTYPE_MXFP4_MOE = 38, FTYPE_NVFP4 = 39, FTYPE_GUESSED = 1024
+};
+
+struct conv;
+struct tensor_rule;
+
+struct item { /* one tensor on its way through the rules */
+	const char *name;    /* Hugging Face name, changed by rules */
+	const char *origin;  /* name as stored (after the name rules) */
+	int bid;             /* first number in the name, or -1 */
+	const struct tensor *t;
+};
+
+/* What an operation on an item says. Errors are negative statuses with c->err set. */
+enum { ITEM_ON = 0, ITEM_DONE = 1 }; /* go on with the next rule; taken care of */
+
+typedef int tensor_op(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest);
+
+/*
+ * match: space-separated patterns over the whole name, any of them; '*' is any run of bytes, '#' a decimal number.
+ * NULL ends a list. `rest` is the rule after this one: operations that make several items send each on with
+ * conv_continue(c, &item, rest).
+ */
+struct tensor_rule {
+	const char *match;
+	tensor_op *op;
+	const char *arg; /* meaning depends on op */
+	double num;
+};
+
+enum name_action { NAME_DROP, NAME_KEEP, NAME_REPLACE, NAME_STRIP, NAME_PREFIX, NAME_SUFFIX, NAME_CALL };
+
+/* filter_tensors: what is indexed, under which name. Same patterns. */
+struct name_rule {
+	const char *match;
+	enum name_action action;
+	const char *from, *to;
+	/* NAME_CALL: may write a new name to out (512 bytes); returns 1 keep, 0 drop. */
+	int (*fn)(struct conv *c, const char *name, char *out);
+};
+
+/* Names that match are left out / are the only ones kept (of those that reach the rule). */
+#define DROP(match) { match, NAME_DROP, NULL, NULL, NULL }
+#define KEEP_ONLY(match) { match, NAME_KEEP, NULL, NULL, NULL }
+/* Every occurrence of from becomes to. */
+#define REPLACE(match, from, to) { match, NAME_REPLACE, from, to, NULL }
+#define STRIP_PREFIX(prefix) { prefix "*", NAME_STRIP, prefix, NULL, NULL }
+#define ADD_PREFIX(match, prefix) { match, NAME_PREFIX, prefix, NULL, NULL }
+#define ADD_SUFFIX(match, suffix) { match, NAME_SUFFIX, suffix, NULL, NULL }
+#define NAME_FN(match, fn) { match, NAME_CALL, NULL, NULL, fn }
+#define NAMES_END { NULL, NAME_DROP, NULL, NULL, NULL }
+
+enum param_kind {
+	PARAM_END, PARAM_SUPER, PARAM_CALL,
+	PARAM_U32, PARAM_F32, PARAM_BOOL, PARAM_STR, /* value of the first of `keys` that the config has */
+	PARAM_U32S, PARAM_F32S, PARAM_BOOLS          /* the same, an array */
+};
+enum param_need { NEED, MAY, OR }; /* refuse without it; leave the KV out; take dflt. null counts as absent */
+
+struct param_rule {
+	enum param_kind kind;
+	enum param_need need;
+	const char *kv;   /* full key, "{arch}" replaced */
+	const char *keys; /* config keys, tried in order; NULL: dflt alone */
+	double dflt;
+	int (*fn)(struct conv *c);
+};
+
+/* kv without "{arch}." : U32("context_length", "max_position_embeddings n_ctx") */
+#define U32(kv, keys) { PARAM_U32, NEED, "{arch}." kv, keys, 0, NULL }
+#define U32_MAY(kv, keys) { PARAM_U32, MAY, "{arch}." kv, keys, 0, NULL }
+#define U32_OR(kv, keys, v) { PARAM_U32, OR, "{arch}." kv, keys, v, NULL }
+#define U32_IS(kv, v) { PARAM_U32, OR, "{arch}." kv, NULL, v, NULL }
+#define F32(kv, keys) { PARAM_F32, NEED, "{arch}." kv, keys, 0, NULL }
+#define F32_MAY(kv, keys) { PARAM_F32, MAY, "{arch}." kv, keys, 0, NULL }
+#define F32_OR(kv, keys, v) { PARAM_F32, OR, "{arch}." kv, keys, v, NULL }
+#define F32_IS(kv, v) { PARAM_F32, OR, "{arch}." kv, NULL, v, NULL }
+#define BOOL(kv, keys) { PARAM_BOOL, NEED, "{arch}." kv, keys, 0, NULL }
+#define BOOL_MAY(kv, keys) { PARAM_BOOL, MAY, "{arch}." kv, keys, 0, NULL }
+#define BOOL_OR(kv, keys, v) { PARAM_BOOL, OR, "{arch}." kv, keys, v, NULL }
+#define BOOL_IS(kv, v) { PARAM_BOOL, OR, "{arch}." kv, NULL, v, NULL }
+#define STR_MAY(kv, keys) { PARAM_STR, MAY, "{arch}." kv, keys, 0, NULL }
+#define U32S_MAY(kv, keys) { PARAM_U32S, MAY, "{arch}." kv, keys, 0, NULL }
+#define F32S_MAY(kv, keys) { PARAM_F32S, MAY, "{arch}." kv, keys, 0, NULL }
+#define BLOCK_COUNT CALL(param_block_count)
+#define FILE_TYPE CALL(param_file_type)
+#define CALL(fn) { PARAM_CALL, MAY, NULL, NULL, 0, fn }
+#define SUPER { PARAM_SUPER, MAY, NULL, NULL, 0, NULL } /* the parent's rules, here */
+#define PARAMS_END { PARAM_END, MAY, NULL, NULL, 0, NULL }
+
+struct arch {
+	const char *classes;        /* space-separated Hugging Face classes */
+	const char *gguf;           /* "llama" */
+	const struct arch *parent;  /* NULL: &arch_text */
+	bool raw_config;            /* config.json as it is, not AutoConfig's */
+	bool mtp;                   /* supports_mtp_export */
+	int (*init)(struct conv *c);          /* __init__ behind the parent's; sees c->hparams, c->in */
+	int (*config)(struct conv *c);        /* before anything is indexed: changes c->hparams */
+	const struct name_rule *names;        /* own, then the parent's */
+	const struct param_rule *params;      /* NULL: the parent's */
+	const struct tensor_rule *tensors;    /* own, then the parent's, then name map and emission */
+	int (*vocab)(struct conv *c);         /* NULL: the parent's */
+	int (*extra)(struct conv *c);         /* generate_extra_tensors, by conv_item; NULL: the parent's */
+	int (*finish)(struct conv *c);        /* after all tensors; NULL: the parent's */
+	/* tensor_force_quant: a ggml type, or -1; NULL: the parent's. new_name: GGUF name. */
+	int (*force)(struct conv *c, const struct item *it, const char *new_name);
+};
+
+struct out_tensor {
+	const char *name;
+	enum ggml_type type;
+	const struct tensor *t; /* shape of the GGUF tensor, outermost first; U8 rows of blocks when raw */
+	bool raw;               /* t's bytes are the tensor's blocks already */
+	uint64_t dims[TENSOR_MAX_DIMS]; /* logical shape (differs from t's when raw) */
+	uint64_t size_bytes;
+};
+
+struct conv { /* one conversion: the reference's `self` */
+	struct source *src;
+	const struct options *opt;
+	struct arena *arena;
+	struct err *err;
+	struct build b; /* arena and err again, for the tensor constructors */
+	const struct arch *arch;
+	const char *hf_arch;     /* class that the text model is of */
+	const char *origin_arch; /* config's own first architecture, or NULL */
+	json *hparams;
+	json *rope;              /* rope_parameters; a copy, changed by init */
+	int block_count;
+	struct name_map map;
+	enum ftype ftype;
+	struct kv_list kv;
+	struct vocab_in vocab;
+	struct metadata *meta;
+	struct tensor_set in;  /* model_tensors */
+	VEC(struct out_tensor) out;
+	struct map out_by_name;
+	struct tensor_set held;  /* experts and other parts that wait for their siblings */
+	struct held_count *counts; /* how many wait for what (ops.c) */
+	uint8_t *fuse;           /* --fuse-qkv: per layer, FUSE_WEIGHT | FUSE_BIAS */
+	const struct tensor_rule *rules; /* of this arch, flattened */
+	const struct name_rule *name_rules;
+	const char *note;        /* for the plan: fallbacks and guesses; newline separated */
+	void *own;               /* the arch's own state, arena-allocated by its init */
+};
+
+/* ---- rows ---- */
+
+extern const struct arch arch_text; /* TextModel: the root of all */
+/* All rows. */
+extern const struct arch *const arch_rows[];
+/* Row of a Hugging Face class, or NULL. */
+const struct arch *arch_find(const char *hf_class);
+/* The known class that is nearest to a misspelt or unknown one, for messages. */
+const char *arch_nearest(const char *hf_class);
+
+/* ---- for hooks: all return 0 or a negative status with c->err set ---- */
+
+/* find_hparam: first key that is present (null included), or NULL. */
+const json *conv_find(struct conv *c, const char *keys);
+/* Required integer, number; refused with the keys' names. */
+int conv_int(struct conv *c, const char *keys, int64_t *out);
+int conv_num(struct conv *c, const char *keys, double *out);
+/* Optional: dflt when absent or null. */
+int64_t conv_int_or(struct conv *c, const char *keys, int64_t dflt);
+double conv_num_or(struct conv *c, const char *keys, double dflt);
+
+/* Runs an item through `rest` (or c->rules from the start) to emission. */
+int conv_continue(struct conv *c, struct item *it, const struct tensor_rule *rest);
+int conv_item(struct conv *c, const char *name, const struct tensor *t);
+/* base modify_tensors: maps the name, fuses what is to be fused, emits. */
+int conv_map_and_emit(struct conv *c, struct item *it);
+/* A tensor under its GGUF name; the type by the reference's policy (prepare_tensors). */
+int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t);
+/* gguf_writer.add_tensor: this very type. raw: t holds blocks (U8, last dimension in bytes). */
+int conv_add(struct conv *c, const char *gguf_name, const struct tensor *t, enum ggml_type type, bool raw);
+/* Name of a kind of tensor in block bid, arena-owned; refuses a kind that the arch does not have. NULL on failure. */
+const char *conv_name(struct conv *c, enum model_tensor t, int bid, const char *suffix);
+/* match_model_tensor_name */
+bool conv_is(const struct conv *c, const char *gguf_name, enum model_tensor t, int bid, const char *suffix);
+/* map_tensor_name: GGUF name, arena-owned; NULL with err set when unknown. */
+const char *conv_map(struct conv *c, const char *name);
+/* Formatted string in the arena; NULL with err set. */
+char *conv_printf(struct conv *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Replaces the name map for another block count or arch (classes that extend block_count). */
+int conv_remap(struct conv *c, const char *gguf_arch, int n_blocks);
+/* Tensor of the model by its name, or NULL. */
+const struct tensor *conv_get(struct conv *c, const char *name);
+bool conv_has_file(const struct conv *c, const char *name);
+/* Adds a line to c->note. */
+void conv_note(struct conv *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Does a name match the patterns of a rule? */
+bool name_matches(const char *name, const char *patterns);
+
+/* ---- parameter hooks used by many ---- */
+
+int param_block_count(struct conv *c);
+int param_file_type(struct conv *c);
+int param_pooling(struct conv *c);     /* _try_set_pooling_type */
+int param_vocab_size(struct conv *c);  /* "{arch}.vocab_size" */
+int param_rope_dim(struct conv *c);    /* head_dim or hidden_size // num_attention_heads */
+
+/* ---- tensor operations (tensor_rule.op) ---- */
+
+tensor_op op_add_one;        /* + num (1 when 0) */
+tensor_op op_rename;         /* arg "from>to": replaced everywhere in the name */
+tensor_op op_prefix;         /* arg is put before the name */
+tensor_op op_suffix;         /* arg behind it */
+tensor_op op_drop;           /* nothing is written */
+tensor_op op_permute_q;      /* LlamaModel.permute with the query heads */
+tensor_op op_permute_k;      /* … with the key heads */
+tensor_op op_transpose;      /* last two axes */
+tensor_op op_squeeze;
+tensor_op op_neg_exp;        /* -exp(x) */
+tensor_op op_seal;           /* the parent's rules are not used */
+/*
+ * Waits for num_experts × the projections of a layer, then sends on one stacked tensor for each.
+ * arg: "TEMPLATE|w1 w2 w3|MERGED": {bid}, {xid}, {w} replaced; num: 0, or the number of experts if not from the config.
+ */
+tensor_op op_stack_experts;
+/* arg: "axis|name1 name2 …": equal parts along axis, each under the name with the matched last component replaced. */
+tensor_op op_split;
+
+/* ---- vocabulary hooks used by many ---- */
+
+int conv_vocab_gpt2(struct conv *c);
+int conv_vocab_spm(struct conv *c);
+int conv_vocab_spm_or_gpt2(struct conv *c); /* tokenizer.model, else BPE */
+/* tokenizer_config.json of the model, cached; NULL when there is none. */
+const json *conv_tokenizer_config(struct conv *c);
+
+/* LlamaModel's pieces, used by its many relatives. */
+extern const struct arch arch_llama;
+int llama_rope_freqs(struct conv *c); /* generate_extra_tensors: llama3 rope scaling */
+/* LlamaModel.permute(w, n_head, n_head_kv) */
+const struct tensor *t_rope_permute(struct build *b, const struct tensor *t, uint64_t n_head, uint64_t n_head_kv);
+
+/* ---- the whole ---- */
+
+/* Text side of MODEL with options: everything but the layout. NULL with err set. conv_free(NULL) is allowed. */
+struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
+		      struct err *err);
+void conv_free(struct conv *c);
+/* File name without folder; shards get -NNNNN-of-NNNNN. Arena-owned. */
+const char *conv_file_name(struct conv *c);
+
+#endif

@@ -1,0 +1,30 @@
+/* What the files of the conversion engine share. */
+#ifndef CORE_ARCH_CONV_H
+#define CORE_ARCH_CONV_H
+
+#include "core/arch/arch.h"
+
+enum { FUSE_WEIGHT = 1, FUSE_BIAS = 2 };
+
+/* Lists of the arch and its ancestors, one after another. NULL with c->err set. */
+int conv_flatten(struct conv *c);
+/* index_tensors: fills c->in through the name rules. */
+int conv_index(struct conv *c);
+/* prepare_qkv_fusion */
+int conv_find_fusable(struct conv *c);
+/* prepare_tensors: fills c->out. */
+int conv_tensors(struct conv *c);
+/* set_gguf_parameters of the arch. */
+int conv_params(struct conv *c);
+/* Refuses when parts still wait for siblings that never came. */
+int conv_held_empty(struct conv *c);
+/* Inherited member: the first of the arch and its ancestors that has it. */
+#define INHERITED(c, member)                                                       \
+	({                                                                         \
+		const struct arch *a_ = (c)->arch;                                 \
+		while (a_ && !a_->member)                                          \
+			a_ = a_ == &arch_text ? NULL : a_->parent ? a_->parent : &arch_text; \
+		a_ ? a_->member : NULL;                                            \
+	})
+
+#endif

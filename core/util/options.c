@@ -1,0 +1,218 @@
+#include "core/util/options.h"
+
+#include "core/util/cleanup.h"
+#include "core/util/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(name, field, value, help) { { name, value, help }, offsetof(struct options, field), true }
+#define FLAG(name, field, help) { { name, NULL, help }, offsetof(struct options, field), false }
+
+static const struct row {
+	struct hfgguf_option option;
+	size_t offset;
+	bool has_value;
+} rows[] = {
+	TEXT("outtype", outtype, "TYPE", "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default)"),
+	TEXT("quantize", quantize, "TYPE", "llama-quantize's type, applied to the outtype file"),
+	TEXT("type", type, "NAME[:NAME...]", "several files in one mount: F16:Q8_0, or all"),
+	TEXT("model-name", model_name, "NAME", "general.name and the file name's stem"),
+	TEXT("metadata", metadata, "FILE", "JSON file with general.* overrides"),
+	TEXT("outfile", outfile, "NAME", "file name; {ftype} stands for the type"),
+	TEXT("split-max-size", split_max_size_text, "N[K|M|G]", "bytes a shard at most"),
+	TEXT("split-max-tensors", split_max_tensors_text, "N", "tensors a shard at most"),
+	FLAG("no-tensor-first-split", no_tensor_first_split, "no tensors in the first shard"),
+	FLAG("vocab-only", vocab_only, "only the vocabulary"),
+	FLAG("mmproj", mmproj, "only the multimodal projector"),
+	FLAG("mtp", mtp, "only the multi-token prediction head"),
+	FLAG("no-mtp", no_mtp, "without the multi-token prediction layers"),
+	FLAG("no-nextn", no_mtp, "same as no-mtp"),
+	FLAG("dspark", dspark, "only DeepSeek-V4's draft tensors"),
+	FLAG("fuse-qkv", fuse_qkv, "one tensor for Q, K and V"),
+	FLAG("fuse-gate-up-exps", fuse_gate_up_exps, "one tensor for the experts' gate and up"),
+	FLAG("fp8-as-q8", fp8_as_q8, "FP8 tensors become Q8_0"),
+	FLAG("bigendian", bigendian, "big-endian file"),
+	FLAG("mistral-format", mistral_format, "params.json and consolidated*.safetensors"),
+	FLAG("disable-mistral-community-chat-template", no_mistral_template, "no built-in chat template"),
+	FLAG("sentence-transformers-dense-modules", dense_modules, "with the Dense modules"),
+	TEXT("target-model-dir", target_model_dir, "DIR", "target of a draft model"),
+	TEXT("base", base, "DIR", "base model of a LoRA adapter"),
+	TEXT("arch", arch, "CLASS", "Hugging Face class to assume"),
+	TEXT("pre", pre, "NAME", "pre-tokenizer to assume"),
+	FLAG("ignore-unknown", ignore_unknown, "leave out tensors that no rule knows"),
+	TEXT("cache_size", cache_size_text, "N[K|M|G]", "bytes of computed units to keep (default 64M)"),
+	TEXT("threads", threads_text, "N", "worker threads (default: one a CPU)"),
+	FLAG("no-lazy", no_lazy, "accepted, no effect"),
+	FLAG("use-temp-file", use_temp_file, "accepted, no effect"),
+	FLAG("verbose", verbose, "accepted, no effect"),
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+const struct hfgguf_option *hfgguf_options(void)
+{
+	static struct hfgguf_option table[N_ROWS + 1];
+
+	/* Writing the same values twice is harmless: no lock. */
+	for (size_t i = 0; i < N_ROWS; i++)
+		table[i] = rows[i].option;
+	return table;
+}
+
+static size_t distance(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), row[64];
+
+	if (m >= 64)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t diag = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			size_t up = row[j], best = diag + (a[i - 1] != b[j - 1]);
+
+			if (up + 1 < best)
+				best = up + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diag = up;
+		}
+	}
+	return row[m];
+}
+
+static int unknown(const char *name, struct err *err)
+{
+	const char *best = NULL;
+	size_t least = 4;
+
+	for (size_t i = 0; i < N_ROWS; i++) {
+		size_t d = distance(name, rows[i].option.name);
+
+		if (d < least) {
+			least = d;
+			best = rows[i].option.name;
+		}
+	}
+	return err_set(err, HFGGUF_OPTION, "option \"%s\" is unknown%s%s%s (`hfgguf options` lists all)", name,
+		       best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+}
+
+static int set_one(struct options *o, char *word, struct err *err)
+{
+	char *value = strchr(word, '=');
+
+	if (value)
+		*value++ = 0;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		void *field = (char *)o + rows[i].offset;
+
+		if (strcmp(rows[i].option.name, word))
+			continue;
+		if (rows[i].has_value != (value != NULL))
+			return err_set(err, HFGGUF_OPTION, "option \"%s\" %s", word,
+				       value ? "takes no value" : "needs a value");
+		if (!value) {
+			*(bool *)field = true;
+			return 0;
+		}
+		free(*(char **)field);
+		*(char **)field = strdup(value);
+		return *(char **)field ? 0 : err_nomem(err);
+	}
+	return unknown(word, err);
+}
+
+/* The converter's split sizes are decimal; the cache's binary. */
+static int parse_size(const char *name, const char *text, uint64_t unit, uint64_t *out, struct err *err)
+{
+	char *end;
+	unsigned long long v = strtoull(text, &end, 10);
+	uint64_t scale = 1;
+
+	if (text[0] < '0' || text[0] > '9')
+		end = (char *)text;
+	if (*end && end != text && !end[1]) {
+		scale = *end == 'K' ? unit : *end == 'M' ? unit * unit : *end == 'G' ? unit * unit * unit : 0;
+		end = scale ? end + 1 : (char *)text;
+	}
+	if (end == text || *end || __builtin_mul_overflow((uint64_t)v, scale, out))
+		return err_set(err, HFGGUF_OPTION, "option \"%s=%s\": not a number, optionally followed by K, M or G", name,
+			       text);
+	return 0;
+}
+
+static int check(struct options *o, struct err *err)
+{
+	uint64_t n = 0;
+
+	o->cache_size = 64u << 20;
+	if (!o->outtype && !(o->outtype = strdup("auto")))
+		return err_nomem(err);
+	if (!str_in(o->outtype, "f32 f16 bf16 q8_0 tq1_0 tq2_0 auto"))
+		return err_set(err, HFGGUF_OPTION, "outtype=%s: not one of f32 f16 bf16 q8_0 tq1_0 tq2_0 auto", o->outtype);
+	if (o->mtp + o->no_mtp + o->dspark > 1)
+		return err_set(err, HFGGUF_OPTION, "mtp, no-mtp and dspark exclude each other");
+	if (o->split_max_size_text && parse_size("split-max-size", o->split_max_size_text, 1000, &o->split_max_size, err))
+		return err->code;
+	if (o->split_max_tensors_text &&
+	    parse_size("split-max-tensors", o->split_max_tensors_text, 1000, &o->split_max_tensors, err))
+		return err->code;
+	if (o->cache_size_text && parse_size("cache_size", o->cache_size_text, 1024, &o->cache_size, err))
+		return err->code;
+	if (o->threads_text && parse_size("threads", o->threads_text, 1000, &n, err))
+		return err->code;
+	if (n > 1024)
+		return err_set(err, HFGGUF_OPTION, "threads=%s: at most 1024", o->threads_text);
+	o->threads = (unsigned)n;
+	return 0;
+}
+
+int options_parse(struct options *o, const char *text, struct err *err)
+{
+	autofree char *copy = strdup(text ? text : "");
+	char *from = copy, *to = copy, *word = copy;
+
+	memset(o, 0, sizeof(*o));
+	if (!copy)
+		return err_nomem(err);
+	for (;; from++) {
+		if (from[0] == '\\' && (from[1] == ',' || from[1] == '\\')) {
+			*to++ = *++from;
+			continue;
+		}
+		if (*from && *from != ',') {
+			*to++ = *from;
+			continue;
+		}
+		char stop = *from;
+
+		*to++ = 0;
+		if (*word && set_one(o, word, err))
+			goto fail;
+		if (!stop)
+			break;
+		word = to;
+	}
+	if (!check(o, err))
+		return 0;
+fail:
+	options_free(o);
+	return err->code;
+}
+
+void options_free(struct options *o)
+{
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].has_value) {
+			char **field = (char **)((char *)o + rows[i].offset);
+
+			free(*field);
+			*field = NULL;
+		}
+}
