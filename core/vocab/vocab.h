@@ -50,7 +50,7 @@ const char *vocab_pre_of_hash(struct vocab_in *in, const char *hex, struct err *
 /* Each is one _set_vocab_… of the reference. What is missing there and makes the reference fall back to the next
  * method (FileNotFoundError, TypeError) gives HFGGUF_NOT_FOUND with nothing emitted; err_clear and go on. */
 int vocab_gpt2(struct vocab_in *in, struct err *err);          /* _set_vocab_gpt2 */
-int vocab_sentencepiece(struct vocab_in *in, struct err *err); /* _set_vocab_sentencepiece; HFGGUF_NOT_FOUND: no tokenizer.model */
+int vocab_sentencepiece(struct vocab_in *in, struct err *err); /* _set_vocab_sentencepiece; NOT_FOUND: no tokenizer.model */
 int vocab_llama_hf(struct vocab_in *in, struct err *err);      /* _set_vocab_llama_hf */
 int vocab_none(struct vocab_in *in, struct err *err);          /* _set_vocab_none */
 int vocab_qwen(struct vocab_in *in, struct err *err);          /* _set_vocab_qwen (tiktoken) */
@@ -58,7 +58,8 @@ int vocab_mistral(struct vocab_in *in, struct err *err);       /* _set_vocab_mis
 int vocab_whitespace(struct vocab_in *in, struct err *err);
 int vocab_hybriddna(struct vocab_in *in, struct err *err);
 int vocab_rwkv_world(struct vocab_in *in, struct err *err);
-int vocab_builtin(struct vocab_in *in, const char *name, uint32_t vocab_size, struct err *err); /* "gpt-neox", "llama-spm" */
+/* name: "gpt-neox" or "llama-spm"; the reference's own vocabulary cut to vocab_size tokens. */
+int vocab_builtin(struct vocab_in *in, const char *name, uint32_t vocab_size, struct err *err);
 int vocab_glm(struct vocab_in *in, struct err *err);
 int vocab_glmedge(struct vocab_in *in, struct err *err);
 int vocab_interns1(struct vocab_in *in, struct err *err);
