@@ -51,7 +51,7 @@ static int take_pieces(struct vocab_in *in, const struct spm_model *m, struct vo
 
 static int from_model(struct vocab_in *in, struct vocab_tokens *out, struct err *err)
 {
-	size_t len, n;
+	size_t len, n = 0;
 	autofree char *data = NULL;
 	struct spm_model m;
 	int rc;
@@ -89,6 +89,7 @@ static int add_json(struct vocab_in *in, struct vocab_tokens *t, struct err *err
 	json *added = vocab_json(in, "added_tokens.json", err);
 
 	json_for(j, added) {
+		autofree char *scratch = NULL;
 		struct text key;
 		int64_t id;
 		size_t at;
@@ -99,7 +100,8 @@ static int add_json(struct vocab_in *in, struct vocab_tokens *t, struct err *err
 		}
 		if (!list_index(id, t->n, &at))
 			continue;
-		key = vocab_text_of(in->arena, j->string);
+		key.p = json_unescape_nul(j->string, &key.n, &scratch);
+		key.p = key.p ? arena_memdup(in->arena, key.p, key.n) : NULL;
 		if (!key.p) {
 			err_nomem(err);
 			break;
