@@ -72,10 +72,10 @@ static float quantize_ternary(const float *x, uint8_t q[QK_K])
 
 static uint8_t trits(const uint8_t *q, int stride, int n)
 {
-	unsigned v = 0;
+	uint8_t v = 0;
 
 	for (int k = 0; k < 5; k++)
-		v = v * 3 + (k < n ? q[k * stride] : 0);
+		v = (uint8_t)(v * 3 + (k < n ? q[k * stride] : 0));
 	return (uint8_t)((v * 256 + 242) / 243); /* a fraction of 256: decoding multiplies by 3 */
 }
 

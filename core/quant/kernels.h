@@ -32,6 +32,9 @@ void quant_fill(enum cpu_tier tier, struct quant_type *types, struct conv_table 
 /* One init per family and tier, called by quant_fill. */
 void conv_init_c(struct conv_table *t);
 void convert_init_c(struct quant_type *types);
+void simple_init_c(struct quant_type *types);
+void weighted_init_c(struct quant_type *types);
+void k_quants_init_c(struct quant_type *types);
 
 #ifdef __x86_64__
 void conv_init_avx2(struct conv_table *t);

@@ -64,6 +64,9 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 	memcpy(out, facts, sizeof(facts));
 	conv_init_c(conv_out);
 	convert_init_c(out);
+	simple_init_c(out);
+	weighted_init_c(out);
+	k_quants_init_c(out);
 #ifdef __x86_64__
 	if (t >= CPU_AVX2) {
 		conv_init_avx2(conv_out);

@@ -1,0 +1,324 @@
+/*
+ * Kernel check: every type × CPU tier on adversarial rows, each tier against the C one and, with
+ * --ggml LIB, the C one against ggml's quantizers and dequantizers. --bench times them instead.
+ *
+ *   check_kernels [--ggml libggml-base.so] [--type NAME] [--blocks N] [--iq-blocks N] [--seed N] [--bench]
+ *
+ * Exit status: 0 all equal, 1 a difference, 2 usage.
+ */
+#include "core/quant/kernels.h"
+#include "tests/kernels/inputs.h"
+#include "tests/kernels/peer.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+#define ROW_VALUES 1024
+#define N_ROWS 8
+#define N_VALUES (ROW_VALUES * N_ROWS)
+#define WEIGHT_KINDS 3
+
+static struct quant_type tiers[CPU_TIERS][GGML_TYPE_COUNT];
+static struct conv_table convs[CPU_TIERS];
+static int n_tiers;
+static long blocks = 20000, iq_blocks = 3000;
+static uint64_t seed = 1;
+static int failures;
+
+static float src[N_VALUES], weights[ROW_VALUES], out_f[CPU_TIERS + 1][N_VALUES];
+static uint8_t out[CPU_TIERS + 1][N_VALUES * 4];
+
+struct tally {
+	long rows, refused; /* refused: rows on which ggml aborts */
+	long bad[CPU_TIERS + 1]; /* by tier; the last is C against ggml */
+	char first[CPU_TIERS + 1][96];
+};
+
+static void note(struct tally *t, int who, const char *kind, int weight_kind, long row)
+{
+	if (t->bad[who]++ == 0)
+		snprintf(t->first[who], sizeof(t->first[who]), "%s, weights %d, row %ld", kind, weight_kind, row);
+}
+
+static void report(const char *what, const char *name, const struct tally *t, const char *against)
+{
+	printf("%-10s %-8s %8ld rows", what, name, t->rows);
+	if (t->refused)
+		printf(" (%ld refused by ggml)", t->refused);
+	for (int k = 1; k < n_tiers; k++)
+		if (t->bad[k])
+			printf("; %s: %ld DIFFER, first %s", cpu_tier_name((enum cpu_tier)k), t->bad[k], t->first[k]);
+	if (t->bad[CPU_TIERS])
+		printf("; %s: %ld DIFFER, first %s", against, t->bad[CPU_TIERS], t->first[CPU_TIERS]);
+	for (int k = 0; k <= CPU_TIERS; k++)
+		failures += t->bad[k] != 0;
+	printf("\n");
+	fflush(stdout);
+}
+
+/* Compares row by row; the ggml result, if have_peer, is in out[CPU_TIERS]. */
+static void compare_rows(struct tally *t, size_t row_bytes, const char *kind, int weight_kind, bool have_peer)
+{
+	for (int r = 0; r < N_ROWS; r++, t->rows++) {
+		size_t at = (size_t)r * row_bytes;
+
+		for (int k = 1; k < n_tiers; k++)
+			if (memcmp(out[0] + at, out[k] + at, row_bytes))
+				note(t, k, kind, weight_kind, t->rows);
+		if (have_peer && memcmp(out[0] + at, out[CPU_TIERS] + at, row_bytes))
+			note(t, CPU_TIERS, kind, weight_kind, t->rows);
+	}
+}
+
+static void fill_rows(uint64_t *rng, const struct input_kind *kind, size_t block)
+{
+	for (int r = 0; r < N_ROWS; r++)
+		kind->fill(rng, src + (size_t)r * ROW_VALUES, ROW_VALUES, block);
+}
+
+/* One batch of rows through every tier and ggml. */
+static void check_batch(enum ggml_type t, struct tally *tally, uint64_t *rng, const struct input_kind *kind, int weight_kind)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+	size_t row_bytes = ROW_VALUES / q->block_values * q->block_bytes;
+	const float *w = weight_kind < 0 ? NULL : weights;
+	bool have_peer = false;
+
+	fill_rows(rng, kind, q->block_values < 16 ? 16 : q->block_values);
+	if (w)
+		fill_weights(rng, weights, ROW_VALUES, weight_kind);
+	for (int k = 0; k < n_tiers; k++) {
+		memset(out[k], 0xa5, N_ROWS * row_bytes);
+		tiers[k][t].quantize(src, out[k], N_VALUES, ROW_VALUES, w);
+	}
+	if (peer_loaded()) {
+		memset(out[CPU_TIERS], 0xa5, N_ROWS * row_bytes);
+		have_peer = peer_quantize(t, src, out[CPU_TIERS], N_ROWS, ROW_VALUES, w);
+		tally->refused += have_peer ? 0 : N_ROWS;
+	}
+	compare_rows(tally, row_bytes, kind->name, weight_kind, have_peer);
+}
+
+static bool is_iq(enum ggml_type t)
+{
+	return t == GGML_IQ1_M || (t >= GGML_IQ2_XXS && t <= GGML_IQ2_S && t != GGML_IQ4_NL);
+}
+
+static void check_quantize(enum ggml_type t)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+	long want = is_iq(t) ? iq_blocks : blocks;
+	uint64_t rng = seed;
+	struct tally tally = { 0 };
+
+	while (tally.rows * (long)(ROW_VALUES / q->block_values) < want)
+		for (int i = 0; i < n_input_kinds; i++) {
+			if (!q->needs_weights)
+				check_batch(t, &tally, &rng, &input_kinds[i], -1);
+			check_batch(t, &tally, &rng, &input_kinds[i], 0);
+			check_batch(t, &tally, &rng, &input_kinds[i], 1 + (int)(rng_next(&rng) % (WEIGHT_KINDS - 1)));
+		}
+	report("quantize", q->name, &tally, "ggml");
+}
+
+static void check_convert(enum ggml_type t)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+	size_t row_bytes = ROW_VALUES / q->block_values * q->block_bytes;
+	uint64_t rng = seed;
+	struct tally tally = { 0 };
+
+	while (tally.rows * (long)(ROW_VALUES / q->block_values) < blocks)
+		for (int i = 0; i < n_input_kinds; i++) {
+			fill_rows(&rng, &input_kinds[i], q->block_values < 16 ? 16 : q->block_values);
+			for (int k = 0; k < n_tiers; k++)
+				tiers[k][t].convert(src, out[k], N_VALUES, ROW_VALUES, NULL);
+			compare_rows(&tally, row_bytes, input_kinds[i].name, -1, false);
+		}
+	report("convert", q->name, &tally, "ggml");
+}
+
+/* Equal bits, or both NaN: which NaN a sum of two gives is the compiler's choice. */
+static bool same_floats(const float *a, const float *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (f32_bits(a[i]) != f32_bits(b[i]) && !(a[i] != a[i] && b[i] != b[i]))
+			return false;
+	return true;
+}
+
+/* Random bytes are valid blocks of every type. */
+static void check_dequantize(enum ggml_type t)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+	size_t bytes = N_VALUES / q->block_values * q->block_bytes;
+	uint64_t rng = seed;
+	struct tally tally = { 0 };
+
+	for (; tally.rows * (long)(ROW_VALUES / q->block_values) < blocks; tally.rows += N_ROWS) {
+		for (size_t i = 0; i < bytes; i++)
+			out[0][i] = (uint8_t)rng_next(&rng);
+		for (int k = 0; k < n_tiers; k++) {
+			tiers[k][t].dequantize(out[0], out_f[k], N_VALUES);
+			if (!same_floats(out_f[0], out_f[k], N_VALUES))
+				note(&tally, k, "random", -1, tally.rows);
+		}
+		if (peer_loaded() && peer_dequantize(t, out[0], out_f[CPU_TIERS], N_VALUES) &&
+		    !same_floats(out_f[0], out_f[CPU_TIERS], N_VALUES))
+			note(&tally, CPU_TIERS, "random", -1, tally.rows);
+	}
+	report("dequantize", q->name, &tally, "ggml");
+}
+
+static void conv_into(const struct conv_table *c, int which, uint8_t *dst, float *dst_f)
+{
+	switch (which) {
+	case 0: c->f32_to_f16(src, (uint16_t *)dst, N_VALUES - 3); break;
+	case 1: c->ggml_f32_to_f16(src, (uint16_t *)dst, N_VALUES - 3); break;
+	case 2: c->f32_to_bf16(src, (uint16_t *)dst, N_VALUES - 3); break;
+	case 3: c->f16_to_f32((const uint16_t *)src, dst_f, N_VALUES - 3); break;
+	case 4: c->bf16_to_f32((const uint16_t *)src, dst_f, N_VALUES - 3); break;
+	default:
+		memcpy(dst, src, N_VALUES * 2);
+		c->bf16_quiet((uint16_t *)dst, N_VALUES - 3);
+	}
+}
+
+/* Numeric conversions on random bits, tier against tier. */
+static void check_conv(void)
+{
+	static const char *const names[] = { "f16", "ggml-f16", "bf16", "from-f16", "from-bf", "quiet" };
+	uint64_t rng = seed;
+
+	for (int which = 0; which < 6; which++) {
+		struct tally t = { 0 };
+
+		for (; t.rows < blocks / 8; t.rows++) {
+			for (size_t i = 0; i < N_VALUES; i++) {
+				uint32_t u = (uint32_t)rng_next(&rng);
+
+				memcpy(&src[i], &u, sizeof(u));
+			}
+			for (int k = 0; k < n_tiers; k++) {
+				conv_into(&convs[k], which, out[k], out_f[k]);
+				if (memcmp(out[0], out[k], (N_VALUES - 3) * 2) ||
+				    memcmp(out_f[0], out_f[k], (N_VALUES - 3) * 4))
+					note(&t, k, "random", -1, t.rows);
+			}
+		}
+		report("conv", names[which], &t, "");
+	}
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* ns a weight of one quantizer, the best of several runs; tier CPU_TIERS: ggml. */
+static double time_quantize(enum ggml_type t, int tier, const float *w)
+{
+	double best = 1e9;
+
+	for (int i = 0; i < 5; i++) {
+		double start = now(), spent;
+		long n = 0;
+
+		do {
+			if (tier == CPU_TIERS)
+				peer_quantize(t, src, out[0], N_ROWS, ROW_VALUES, w);
+			else
+				tiers[tier][t].quantize(src, out[0], N_VALUES, ROW_VALUES, w);
+			n += N_VALUES;
+			spent = now() - start;
+		} while (spent < 0.02);
+		best = spent * 1e9 / (double)n < best ? spent * 1e9 / (double)n : best;
+	}
+	return best;
+}
+
+static void bench(enum ggml_type t, bool weighted)
+{
+	const float *w = weighted ? weights : NULL;
+	double ours = 0, peer;
+
+	printf("%-8s%c", tiers[0][t].name, weighted ? 'w' : ' ');
+	for (int k = 0; k < n_tiers; k++) {
+		ours = time_quantize(t, k, w);
+		printf("  %s %7.2f ns %8.1f M/s", cpu_tier_name((enum cpu_tier)k), ours, 1e3 / ours);
+	}
+	if (peer_loaded()) {
+		peer = time_quantize(t, CPU_TIERS, w);
+		printf("  ggml %7.2f ns %8.1f M/s  %5.2fx", peer, 1e3 / peer, peer / ours);
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+static void bench_type(enum ggml_type t)
+{
+	uint64_t rng = seed;
+
+	for (size_t i = 0; i < N_VALUES; i++)
+		src[i] = rng_normal(&rng) * 0.02f;
+	fill_weights(&rng, weights, ROW_VALUES, 0);
+	if (!tiers[0][t].needs_weights)
+		bench(t, false);
+	bench(t, true);
+}
+
+static void run_type(enum ggml_type t, bool timing)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+
+	if (timing) {
+		if (q->quantize)
+			bench_type(t);
+		return;
+	}
+	if (q->convert)
+		check_convert(t);
+	if (q->quantize)
+		check_quantize(t);
+	if (q->dequantize)
+		check_dequantize(t);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "ggml", required_argument, NULL, 'g' }, { "type", required_argument, NULL, 't' },
+		{ "blocks", required_argument, NULL, 'n' }, { "iq-blocks", required_argument, NULL, 'i' },
+		{ "seed", required_argument, NULL, 's' }, { "bench", no_argument, NULL, 'b' }, { NULL, 0, NULL, 0 },
+	};
+	const char *type = NULL;
+	bool timing = false;
+
+	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
+		switch (c) {
+		case 'g':
+			if (!peer_load(optarg))
+				return 2;
+			break;
+		case 't': type = optarg; break;
+		case 'n': blocks = atol(optarg); break;
+		case 'i': iq_blocks = atol(optarg); break;
+		case 's': seed = strtoull(optarg, NULL, 10); break;
+		case 'b': timing = true; break;
+		default: return 2;
+		}
+	for (n_tiers = 0; n_tiers <= (int)cpu_best_tier(); n_tiers++)
+		quant_fill((enum cpu_tier)n_tiers, tiers[n_tiers], &convs[n_tiers]);
+	if (!timing && !type)
+		check_conv();
+	for (int t = 0; t < GGML_TYPE_COUNT; t++)
+		if (tiers[CPU_C][t].name && (!type || !strcasecmp(type, tiers[CPU_C][t].name)))
+			run_type((enum ggml_type)t, timing);
+	return failures != 0;
+}
