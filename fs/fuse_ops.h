@@ -1,0 +1,18 @@
+/* The table of answers to the kernel. The session's userdata is the struct front. */
+#ifndef FS_FUSE_OPS_H
+#define FS_FUSE_OPS_H
+
+#include "fs/front.h"
+
+extern const struct fuse_lowlevel_ops fuse_ops;
+
+/* Frees the read buffer of threads that end (a thread-specific key). Once per process; 0 or an errno. */
+int fuse_ops_prepare(void);
+
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
+void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
+
+#endif

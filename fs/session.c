@@ -1,0 +1,143 @@
+#include "fs/front.h"
+
+#include "fs/fuse_ops.h"
+#include "fs/mount_main.h"
+#include "fs/say.h"
+#include "fs/status_dir.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MIN_THREADS 16
+#define MAX_THREADS 64
+
+static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
+static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	if (level == FUSE_LOG_DEBUG)
+		vfprintf(stderr, fmt, ap);
+	else
+		say_verror(fmt, ap);
+}
+
+/* Threads wait in reads that are being computed, so there are more of them than processors. */
+static unsigned count_threads(const struct mount_opts *o)
+{
+	long n = o->max_threads ? (long)o->max_threads : 4 * sysconf(_SC_NPROCESSORS_ONLN);
+	long least = o->max_threads ? 1 : MIN_THREADS;
+
+	return (unsigned)(n < least ? least : n > MAX_THREADS ? MAX_THREADS : n);
+}
+
+static char *libfuse_options(const struct front *f)
+{
+	struct buf b = BUF_INIT;
+
+	buf_puts(&b, "ro,default_permissions,subtype=hfgguf");
+	if (f->opts->allow_root)
+		buf_puts(&b, ",allow_root");
+	else if (f->opts->allow_other || !geteuid())
+		buf_puts(&b, ",allow_other");
+	if (f->opts->debug)
+		buf_puts(&b, ",debug");
+	if (!f->opts->fsname)
+		opt_list_add_escaped(&b, "fsname", f->spec);
+	if (f->opts->fuse.n)
+		buf_printf(&b, ",%s", f->opts->fuse.p);
+	if (b.failed)
+		buf_free(&b);
+	return b.p;
+}
+
+static struct fuse_session *new_session(struct front *f)
+{
+	char *options = libfuse_options(f);
+	char *argv[] = { (char[]){ "hfgguf" }, (char[]){ "-o" }, options, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+	struct fuse_session *se = NULL;
+
+	if (options)
+		se = fuse_session_new(&args, &fuse_ops, sizeof(fuse_ops), f);
+	fuse_opt_free_args(&args);
+	free(options);
+	return se;
+}
+
+static int loop(struct front *f)
+{
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	int error = -1;
+
+	if (!config)
+		return error;
+	fuse_loop_cfg_set_clone_fd(config, 1);
+	fuse_loop_cfg_set_max_threads(config, f->n_threads);
+	fuse_loop_cfg_set_idle_threads(config, f->n_threads);
+	error = fuse_session_loop_mt(f->session, config);
+	fuse_loop_cfg_destroy(config);
+	return error;
+}
+
+static int serve(struct front *f)
+{
+	int error;
+
+	if (control_start(f)) {
+		say_error("cannot start a thread");
+		return MOUNT_SYSTEM;
+	}
+	error = loop(f);
+	control_stop(f);
+	if (atomic_load(&f->inited) && !error)
+		return 0;
+	say_error("%s: the connection to the kernel ended: %s", f->dir, error < 0 ? strerror(-error) : "no answer");
+	return MOUNT_FAILED;
+}
+
+static int mount_and_serve(struct front *f)
+{
+	int status;
+
+	f->session = new_session(f);
+	if (!f->session) {
+		say_error("%s: cannot make a FUSE session", f->dir);
+		return MOUNT_FAILED;
+	}
+	if (fuse_session_mount(f->session, f->dir)) {
+		say_error("%s: cannot mount here", f->dir);
+		fuse_session_destroy(f->session);
+		return MOUNT_FAILED;
+	}
+	status = serve(f);
+	/* By now another mount may stand at that path: what we took out ourselves is not to be taken out again. */
+	if (!atomic_load(&f->detached))
+		fuse_session_unmount(f->session);
+	fuse_session_destroy(f->session);
+	return status;
+}
+
+int session_run(struct front *f)
+{
+	int status;
+
+	fuse_set_log_func(log_for_libfuse);
+	control_block_signals();
+	signal(SIGPIPE, SIG_IGN);
+	f->n_threads = count_threads(f->opts);
+	f->uid = getuid();
+	f->gid = getgid();
+	f->status_size = calloc(status_count(f->model), sizeof(*f->status_size));
+	status = hfgguf_start(f->model);
+	if (!f->status_size || fuse_ops_prepare() || status) {
+		say_error("cannot start: %s", hfgguf_strerror(status ? status : HFGGUF_NOMEM));
+		status = MOUNT_SYSTEM;
+	} else {
+		status = mount_and_serve(f);
+	}
+	free((void *)f->status_size);
+	return status;
+}
