@@ -164,6 +164,9 @@ struct conv { /* one conversion: the reference's `self` */
 	uint8_t *fuse;           /* --fuse-qkv: per layer, FUSE_WEIGHT | FUSE_BIAS */
 	const struct tensor_rule *rules; /* of this arch, flattened */
 	const struct name_rule *name_rules;
+	const char *outtype;     /* as asked: "auto", "f16", … */
+	json *tokenizer_config;  /* conv_tokenizer_config's */
+	bool tokenizer_config_read;
 	const char *note;        /* for the plan: fallbacks and guesses; newline separated */
 	void *own;               /* the arch's own state, arena-allocated by its init */
 };

@@ -221,10 +221,10 @@ static int set_scalar(struct conv *c, const struct param_rule *r, const json *v)
 	}
 }
 
-static int set_array(struct conv *c, const struct param_rule *r, const json *v)
+static int set_array(struct conv *c, const struct param_rule *r, enum param_kind kind, const json *v)
 {
 	size_t n = json_count(v), k = 0;
-	uint32_t *u = arena_array(c->arena, n, sizeof(*u));
+	int32_t *u = arena_array(c->arena, n, sizeof(*u)); /* Python's ints in a list are INT32 */
 	float *f = arena_array(c->arena, n, sizeof(*f));
 	bool *b = arena_array(c->arena, n, sizeof(*b));
 
@@ -234,17 +234,17 @@ static int set_array(struct conv *c, const struct param_rule *r, const json *v)
 		int64_t i = 0;
 		double d = 0;
 
-		if (r->kind == PARAM_U32S && (!json_int(x, &i) || i < 0 || i > UINT32_MAX))
+		if (kind == PARAM_U32S && (!json_int(x, &i) || i < INT32_MIN || i > INT32_MAX))
 			return wrong(c, r, v);
-		if (r->kind == PARAM_F32S && !json_num(x, &d))
+		if (kind == PARAM_F32S && !json_num(x, &d))
 			return wrong(c, r, v);
-		u[k] = (uint32_t)i;
+		u[k] = (int32_t)i;
 		f[k] = (float)d;
 		b[k++] = json_true(x);
 	}
-	if (r->kind == PARAM_U32S)
-		kv_array_ref(&c->kv, r->kv, KV_U32, u, n);
-	else if (r->kind == PARAM_F32S)
+	if (kind == PARAM_U32S)
+		kv_array_ref(&c->kv, r->kv, KV_I32, u, n);
+	else if (kind == PARAM_F32S)
 		kv_array_ref(&c->kv, r->kv, KV_F32, f, n);
 	else
 		kv_array_ref(&c->kv, r->kv, KV_BOOL, b, n);
@@ -271,7 +271,10 @@ static int param_value(struct conv *c, const struct param_rule *r)
 			return need(c, r);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
-	return r->kind >= PARAM_U32S ? set_array(c, r, v) : set_scalar(c, r, v);
+	if (r->kind >= PARAM_U32S)
+		return set_array(c, r, r->kind, v);
+	/* one value a layer where the config has a list: head_count, feed_forward_length */
+	return cJSON_IsArray(v) && r->kind == PARAM_U32 ? set_array(c, r, PARAM_U32S, v) : set_scalar(c, r, v);
 }
 
 static int run_params(struct conv *c, const struct arch *a)

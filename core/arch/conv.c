@@ -1,0 +1,431 @@
+/*
+ * One conversion from start to end, in the order in which the reference's classes do it:
+ *
+ *   hparams -> class -> index tensors -> auto type -> text_config merge -> __init__ -> tensors -> metadata -> KV -> vocabulary
+ *
+ * The order is visible in the file: KV that tensors bring come right after general.architecture.
+ */
+#include "core/arch/conv.h"
+
+#include "core/scheme/scheme.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- hyper-parameters for hooks ---- */
+
+const json *conv_find(struct conv *c, const char *keys)
+{
+	return json_first(c->hparams, keys);
+}
+
+static int lacking(struct conv *c, const char *keys)
+{
+	return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: %s\"%s\" must be there for %s",
+		       strchr(keys, ' ') ? "one of " : "", keys, c->hf_arch);
+}
+
+int conv_int(struct conv *c, const char *keys, int64_t *out)
+{
+	return json_int(conv_find(c, keys), out) ? 0 : lacking(c, keys);
+}
+
+int conv_num(struct conv *c, const char *keys, double *out)
+{
+	return json_num(conv_find(c, keys), out) ? 0 : lacking(c, keys);
+}
+
+int64_t conv_int_or(struct conv *c, const char *keys, int64_t dflt)
+{
+	int64_t v;
+
+	return json_int(conv_find(c, keys), &v) ? v : dflt;
+}
+
+double conv_num_or(struct conv *c, const char *keys, double dflt)
+{
+	double v;
+
+	return json_num(conv_find(c, keys), &v) ? v : dflt;
+}
+
+const struct tensor *conv_get(struct conv *c, const char *name)
+{
+	return set_get(&c->in, name);
+}
+
+bool conv_has_file(const struct conv *c, const char *name)
+{
+	return source_has(c->src, name);
+}
+
+void conv_note(struct conv *c, const char *fmt, ...)
+{
+	char text[1024];
+	const char *joined;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	joined = c->note ? arena_printf(c->arena, "%s\n%s", c->note, text) : arena_strdup(c->arena, text);
+	if (joined)
+		c->note = joined;
+}
+
+const json *conv_tokenizer_config(struct conv *c)
+{
+	if (!c->tokenizer_config_read) {
+		c->tokenizer_config = source_json(c->src, "tokenizer_config.json", 64 << 20, c->err);
+		c->tokenizer_config_read = true;
+	}
+	return c->tokenizer_config;
+}
+
+/* ---- which class ---- */
+
+/* Top-level classes that the reference takes although text_config names another. */
+static const char keeps_own_class[] = "StepVLForConditionalGeneration Sarashina2VisionForCausalLM "
+				      "Exaone4_5_ForConditionalGeneration Step3p7ForConditionalGeneration "
+				      "KimiK3ForConditionalGeneration";
+
+static const char *first_arch(const json *config)
+{
+	const json *list = json_some(config, "architectures");
+
+	return list && list->child ? json_str(list->child) : NULL;
+}
+
+/* get_model_architecture; NULL when the config names none. */
+static const char *text_class(struct conv *c)
+{
+	const char *arch = first_arch(c->hparams), *inner = first_arch(json_get(c->hparams, "text_config"));
+	const json *ssm = json_get(c->hparams, "ssm_cfg");
+
+	if (!arch && ssm)
+		arch = conv_printf(c, "%sForCausalLM", json_str_or(ssm, "layer", "Mamba"));
+	if (arch && str_in(arch, keeps_own_class))
+		return arch;
+	return inner ? inner : arch;
+}
+
+/* A class that the config does not name, from model_type where only one text class can be meant (case c07). */
+static const char *class_of_model_type(struct conv *c)
+{
+	static const char *const endings[] = { "forcausallm", "lmheadmodel", "model", NULL };
+	const char *type = json_str(json_some(c->hparams, "model_type"));
+	const char *found = NULL;
+
+	for (int e = 0; type && endings[e] && !found; e++)
+		for (size_t i = 0; arch_rows[i] && !found; i++)
+			for (const char *w = arch_rows[i]->classes; *w && !found;) {
+				size_t n = strcspn(w, " "), k = 0, t = 0;
+
+				for (; k < n && type[t]; t++)
+					if (type[t] != '_' && type[t] != '-') {
+						if ((w[k] | 32) != (type[t] | 32))
+							break;
+						k++;
+					}
+				if (!type[t] && n - k == strlen(endings[e]) && !strncasecmp(w + k, endings[e], n - k))
+					found = conv_printf(c, "%.*s", (int)n, w);
+				w += n + strspn(w + n, " ");
+			}
+	return found;
+}
+
+static int choose_class(struct conv *c)
+{
+	c->origin_arch = first_arch(c->hparams);
+	c->hf_arch = c->opt->arch ? c->opt->arch : text_class(c);
+	if (c->hf_arch)
+		c->hf_arch = arena_strdup(c->arena, c->hf_arch);
+	if (!c->hf_arch) {
+		c->hf_arch = class_of_model_type(c);
+		if (c->hf_arch)
+			conv_note(c, "config.json names no architecture: %s taken from model_type", c->hf_arch);
+	}
+	if (c->err->code)
+		return c->err->code;
+	if (!c->hf_arch)
+		return err_set(c->err, HFGGUF_NOT_FOUND,
+			       "config.json: no \"architectures\", and model_type \"%s\" does not tell; arch=CLASS names one",
+			       json_str_or(c->hparams, "model_type", ""));
+	c->arch = arch_find(c->hf_arch);
+	if (!c->arch)
+		return err_set(c->err, HFGGUF_UNSUPPORTED,
+			       "config.json: the architecture %s is not supported (nearest: %s); arch=CLASS overrides it",
+			       c->hf_arch, arch_nearest(c->hf_arch));
+	return 0;
+}
+
+/* ---- __init__ ---- */
+
+static const struct arch *parent_of(const struct arch *a)
+{
+	return a == &arch_text ? NULL : a->parent ? a->parent : &arch_text;
+}
+
+static int run_config(struct conv *c, const struct arch *a)
+{
+	int e = a ? run_config(c, parent_of(a)) : 0;
+
+	return e || !a || !a->config ? e : a->config(c);
+}
+
+static int run_init(struct conv *c, const struct arch *a)
+{
+	int e = a ? run_init(c, parent_of(a)) : 0;
+
+	return e || !a || !a->init ? e : a->init(c);
+}
+
+static bool is_raw(const struct arch *a)
+{
+	while (a && !a->raw_config)
+		a = parent_of(a);
+	return a != NULL;
+}
+
+static int load_hparams(struct conv *c)
+{
+	c->hparams = source_hparams(c->src, c->opt->mistral_format, c->err);
+	if (!c->hparams || choose_class(c))
+		return c->err->code;
+	if (is_raw(c->arch)) {
+		json *raw = source_json(c->src, "config.json", 64 << 20, c->err);
+
+		if (!raw)
+			return c->err->code ? c->err->code : err_set(c->err, HFGGUF_NOT_FOUND, "config.json is not there");
+		json_free(c->hparams);
+		c->hparams = raw;
+	}
+	return run_config(c, c->arch);
+}
+
+static int guess_ftype(struct conv *c)
+{
+	static const struct { const char *name; enum ftype ftype; } names[] = {
+		{ "f32", FTYPE_F32 }, { "f16", FTYPE_F16 }, { "bf16", FTYPE_BF16 }, { "q8_0", FTYPE_Q8_0 },
+		{ "tq1_0", FTYPE_TQ1_0 }, { "tq2_0", FTYPE_TQ2_0 },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(c->outtype, names[i].name)) {
+			c->ftype = names[i].ftype;
+			return 0;
+		}
+	c->ftype = FTYPE_F16;
+	for (size_t i = 0; i < c->in.n; i++) {
+		const struct tensor *t = c->in.v[i].t;
+
+		if (t && t->n_dims >= 2 && (t->dtype == DT_BF16 || t->dtype == DT_F16)) {
+			c->ftype = t->dtype == DT_BF16 ? FTYPE_BF16 : FTYPE_F16;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* rope_parameters with the config's own keys mirrored in it (TextModel.__init__). */
+static int load_rope(struct conv *c)
+{
+	static const struct { const char *key, *from; } mirrored[] = {
+		{ "rope_theta", "global_rope_theta rope_global_theta rope_theta_global rope_theta rotary_emb_base" },
+		{ "rope_type", NULL }, /* from its own older name "type" */
+		{ "partial_rotary_factor", "partial_rotary_factor rope_pct rope_percent" },
+		{ "original_max_position_embeddings", "original_max_position_embeddings" },
+	};
+	const json *given = json_first(c->hparams, "rope_parameters rope_scaling");
+	const json *local = conv_find(c, "local_rope_theta rope_local_theta rope_theta_local swa_rope_theta rope_local_base_freq");
+	bool ok = true;
+
+	c->rope = json_true(given) && cJSON_IsObject(given) ? cJSON_Duplicate(given, true) : json_object();
+	if (!c->rope)
+		return err_nomem(c->err);
+	if (json_get(c->rope, "full_attention") || json_get(c->rope, "sliding_attention"))
+		return 0;
+	if (!json_is_null(local)) {
+		json *inner = json_object();
+
+		ok = inner && json_put(inner, "rope_theta", local) && json_put(c->rope, "sliding_attention", inner);
+		json_free(inner);
+	}
+	for (size_t i = 0; ok && i < sizeof(mirrored) / sizeof(mirrored[0]); i++) {
+		const json *v = mirrored[i].from ? conv_find(c, mirrored[i].from) : json_get(c->rope, "type");
+
+		if (!json_get(c->rope, mirrored[i].key) && !json_is_null(v))
+			ok = json_put(c->rope, mirrored[i].key, v);
+	}
+	return ok ? 0 : err_nomem(c->err);
+}
+
+int conv_remap(struct conv *c, const char *gguf_arch, int n_blocks)
+{
+	c->kv.arch = gguf_arch;
+	kv_str(&c->kv, "general.architecture", gguf_arch);
+	c->block_count = n_blocks;
+	name_map_free(&c->map);
+	return name_map_init(&c->map, gguf_arch, n_blocks) ? 0 : err_nomem(c->err);
+}
+
+static int init(struct conv *c)
+{
+	const json *inner;
+	int64_t blocks;
+
+	if (load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
+		return c->err->code;
+	kv_init(&c->kv, c->arena, c->arch->gguf);
+	inner = json_get(c->hparams, "text_config");
+	if (cJSON_IsObject(inner)) {
+		json *copy = cJSON_Duplicate(inner, true);
+		bool ok = copy && json_merge(c->hparams, copy);
+
+		json_free(copy);
+		if (!ok)
+			return err_nomem(c->err);
+	}
+	if (conv_int(c, "n_layers num_hidden_layers n_layer num_layers", &blocks))
+		return c->err->code;
+	if (blocks < 0 || blocks > 65535)
+		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld layers", (long long)blocks);
+	if (conv_remap(c, c->arch->gguf, (int)blocks) || load_rope(c))
+		return c->err->code;
+	return run_init(c, c->arch);
+}
+
+/* ---- metadata ---- */
+
+static void count_params(const struct conv *c, struct param_count *p)
+{
+	int64_t n_tensors = 0, n_experts = 0;
+
+	*p = (struct param_count){ 0, 0, 0, 0 };
+	for (size_t i = 0; i < c->out.n; i++) {
+		const struct out_tensor *o = &c->out.v[i];
+		int n_dims = o->t->n_dims, axis = n_dims - (strstr(o->name, ".bias") ? 2 : 3);
+		int64_t size = 1;
+
+		for (int d = 0; d < n_dims; d++)
+			size *= (int64_t)o->dims[d];
+		p->total += size;
+		if (!strstr(o->name, "_exps.") || n_dims < 3) {
+			p->shared += size;
+		} else if (o->dims[axis]) {
+			p->expert += size / (int64_t)o->dims[axis];
+			n_experts += (int64_t)o->dims[axis];
+			n_tensors++;
+		}
+	}
+	p->n_expert = n_tensors ? n_experts / n_tensors : 0;
+}
+
+static int load_metadata(struct conv *c)
+{
+	struct param_count p;
+
+	count_params(c, &p);
+	c->meta = metadata_load(c->src, c->opt->metadata, c->opt->model_name, &p, c->arena, c->err);
+	if (!c->meta)
+		return c->err->code;
+	if (!metadata_name(c->meta))
+		metadata_set_name(c->meta, c->src->name);
+	if (!metadata_size_label(c->meta) && p.total > 0)
+		metadata_set_size_label(c->meta, size_label(&p, c->arena));
+	return 0;
+}
+
+static int write_metadata(struct conv *c)
+{
+	int (*vocab)(struct conv *) = INHERITED(c, vocab);
+	int e;
+
+	kv_str(&c->kv, "general.type", "model");
+	metadata_emit(c->meta, &c->kv);
+	e = conv_params(c);
+	if (e)
+		return e;
+	kv_u32(&c->kv, "general.quantization_version", 2);
+	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
+				      .arena = c->arena, .pre = c->opt->pre, .mistral_format = c->opt->mistral_format,
+				      .no_mistral_template = c->opt->no_mistral_template };
+	e = vocab(c);
+	if (!e && c->vocab.note)
+		conv_note(c, "%s", c->vocab.note);
+	return e ? e : kv_status(&c->kv) ? 0 : err_nomem(c->err);
+}
+
+static const char *ftype_name(enum ftype f)
+{
+	switch (f) {
+	case FTYPE_F32: return "F32";
+	case FTYPE_BF16: return "BF16";
+	case FTYPE_Q8_0: return "Q8_0";
+	case FTYPE_TQ1_0: return "TQ1_0";
+	case FTYPE_TQ2_0: return "TQ2_0";
+	case FTYPE_MXFP4_MOE: return "MXFP4_MOE";
+	case FTYPE_NVFP4: return "NVFP4";
+	default: return "F16";
+	}
+}
+
+const char *conv_file_name(struct conv *c)
+{
+	const char *type = ftype_name(c->ftype), *stem;
+
+	if (c->opt->outfile)
+		return metadata_fill_name(c->opt->outfile, type, c->arena);
+	stem = c->opt->vocab_only ? metadata_file_stem(c->meta, false, NULL, "vocab", c->arena)
+				  : metadata_file_stem(c->meta, true, type, NULL, c->arena);
+	return stem ? arena_printf(c->arena, "%s.gguf", stem) : NULL;
+}
+
+/* ---- start and end ---- */
+
+struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
+		      struct err *err)
+{
+	struct conv *c = arena_alloc(arena, sizeof(*c));
+
+	if (!c) {
+		err_nomem(err);
+		return NULL;
+	}
+	c->src = src;
+	c->opt = opt;
+	c->outtype = outtype;
+	c->arena = arena;
+	c->err = err;
+	c->b = (struct build){ arena, err };
+	if (init(c))
+		goto fail;
+	if (!opt->vocab_only && (scheme_apply(&c->in, c->hparams, &c->b) || conv_tensors(c)))
+		goto fail;
+	if (load_metadata(c) || write_metadata(c))
+		goto fail;
+	return c;
+fail:
+	if (!err->code)
+		err_nomem(err);
+	conv_free(c);
+	return NULL;
+}
+
+void conv_free(struct conv *c)
+{
+	if (!c)
+		return;
+	vocab_done(&c->vocab);
+	json_free(c->hparams);
+	json_free(c->rope);
+	json_free(c->tokenizer_config);
+	name_map_free(&c->map);
+	set_free(&c->in);
+	set_free(&c->held);
+	map_free(&c->out_by_name);
+	vec_free(&c->out);
+	kv_free(&c->kv);
+}

@@ -1,0 +1,11 @@
+/* Every architecture, in no particular order: ROW(variable). Adding one is a line here and its file. */
+ROW(arch_apertus)
+ROW(arch_arcee)
+ROW(arch_llama)
+ROW(arch_llama4)
+ROW(arch_llama_embed)
+ROW(arch_qwen2)
+ROW(arch_qwen2moe)
+ROW(arch_qwen3)
+ROW(arch_qwen3moe)
+ROW(arch_smollm3)
