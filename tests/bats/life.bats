@@ -1,0 +1,126 @@
+# How mounts end: signals, idle time-outs, kill -9, busy, a hundred in a row.
+load common
+
+setup_file() { make_models; }
+setup() { make_mount_point; }
+teardown() { unmount_all; }
+
+@test "SIGTERM unmounts and ends the process" {
+	"$MOUNT" "$SMALL" "$MNT"
+	pid=$(server)
+	kill -TERM "$pid"
+	eventually 5 not_mounted "$MNT"
+	eventually 5 gone "$pid"
+}
+
+@test "SIGINT ends the foreground with success" {
+	setsid --wait bash -c 'trap - INT; exec "$0" mount -f "$1" "$2"' "$HFGGUF" "$SMALL" "$MNT" 3>&- &
+	job=$!
+	eventually 5 is_mounted "$MNT"
+	kill -INT "$(server)"
+	wait $job
+	not_mounted "$MNT"
+}
+
+@test "SIGTERM with an open file: unmounted at once, the file stays readable until it is closed" {
+	"$MOUNT" "$LARGE" "$MNT"
+	pid=$(server)
+	exec 8<"$(only_file "$MNT")"
+	kill -TERM "$pid"
+	eventually 5 not_mounted "$MNT"
+	run cmp /dev/fd/8 <("$HFGGUF" cat "$LARGE")
+	assert_success
+	exec 8<&-
+	eventually 5 gone "$pid"
+}
+
+@test "a second SIGTERM ends it although a file is open" {
+	"$MOUNT" "$SMALL" "$MNT"
+	pid=$(server)
+	exec 8<"$(only_file "$MNT")"
+	kill -TERM "$pid"
+	eventually 5 not_mounted "$MNT"
+	kill -0 "$pid"
+	kill -TERM "$pid"
+	eventually 5 gone "$pid"
+	exec 8<&-
+}
+
+@test "the mount point can be used again while an old mount is still read" {
+	"$MOUNT" "$SMALL" "$MNT"
+	pid=$(server)
+	exec 8<"$(only_file "$MNT")"
+	kill -TERM "$pid"
+	eventually 5 not_mounted "$MNT"
+	"$MOUNT" "$SMALL" "$MNT" -o outtype=q8_0
+	kill -TERM "$pid"
+	exec 8<&-
+	eventually 5 gone "$pid"
+	is_mounted "$MNT"
+	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL" -o outtype=q8_0)
+}
+
+@test "umount of a busy mount fails, umount -l works" {
+	"$MOUNT" "$SMALL" "$MNT"
+	pid=$(server)
+	exec 8<"$(only_file "$MNT")"
+	run umount "$MNT"
+	assert_failure
+	umount -l "$MNT"
+	head -c 100 <&8 >/dev/null
+	exec 8<&-
+	eventually 5 gone "$pid"
+}
+
+@test "timeout= unmounts when nothing is open" {
+	"$MOUNT" "$SMALL" "$MNT" -o timeout=1
+	pid=$(server)
+	only_file "$MNT"
+	eventually 6 not_mounted "$MNT"
+	eventually 5 gone "$pid"
+}
+
+@test "timeout= waits while a file is open" {
+	"$MOUNT" "$SMALL" "$MNT" -o timeout=1
+	exec 8<"$(only_file "$MNT")"
+	sleep 2.5
+	is_mounted "$MNT"
+	exec 8<&-
+	eventually 6 not_mounted "$MNT"
+}
+
+@test "after kill -9 the mount point can be mounted again" {
+	"$MOUNT" "$SMALL" "$MNT"
+	kill -9 "$(server)"
+	eventually 5 bash -c '! ls "$0" 2>/dev/null' "$MNT"
+	"$MOUNT" "$SMALL" "$MNT"
+	only_file "$MNT"
+	assert_equal "$(mounts_below "$BATS_TEST_TMPDIR" | tr -dc '\0' | wc -c)" 1
+}
+
+@test "auto_unmount: nothing stays after kill -9" {
+	command -v fusermount3 >/dev/null || skip "no fusermount3"
+	"$MOUNT" "$SMALL" "$MNT" -o auto_unmount
+	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL")
+	kill -9 "$(server)"
+	eventually 5 not_mounted "$MNT"
+}
+
+@test "a hundred mounts in a row leave no process and no mount" {
+	for ((i = 0; i < 100; i++)); do
+		"$MOUNT" "$SMALL" "$MNT"
+		[[ -e $MNT/.hfgguf/stats ]]
+		umount "$MNT"
+	done
+	none_left() { [[ -z $(daemon_of "$MNT") ]]; }
+	eventually 5 none_left
+	not_mounted "$MNT"
+}
+
+@test "two mounts of one model at once" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	"$MOUNT" "$SMALL" "$MNT"
+	"$MOUNT" "$SMALL" "$BATS_TEST_TMPDIR/other" -o outtype=q8_0
+	umount "$MNT"
+	cmp "$(only_file "$BATS_TEST_TMPDIR/other")" <("$HFGGUF" cat "$SMALL" -o outtype=q8_0)
+}
