@@ -268,6 +268,8 @@ const struct tensor *t_rope_permute(struct build *b, const struct tensor *t, uin
 struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
 		      struct err *err);
 void conv_free(struct conv *c);
+/* "Q8_0": the file's type as its name has it. */
+const char *conv_type_name(const struct conv *c);
 /* File name without folder; shards get -NNNNN-of-NNNNN. Arena-owned. */
 const char *conv_file_name(struct conv *c);
 

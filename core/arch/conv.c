@@ -372,6 +372,11 @@ static const char *ftype_name(enum ftype f)
 	}
 }
 
+const char *conv_type_name(const struct conv *c)
+{
+	return ftype_name(c->ftype);
+}
+
 const char *conv_file_name(struct conv *c)
 {
 	const char *type = ftype_name(c->ftype), *stem;

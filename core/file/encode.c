@@ -1,0 +1,75 @@
+#include "core/file/encode.h"
+
+#include <string.h>
+
+enum dtype encode_dtype(enum ggml_type t)
+{
+	switch (t) {
+	case GGML_F64: return DT_F64;
+	case GGML_F32: return DT_F32;
+	case GGML_F16: return DT_F16;
+	case GGML_BF16: return DT_BF16;
+	case GGML_I64: return DT_I64;
+	case GGML_I32: return DT_I32;
+	case GGML_I16: return DT_I16;
+	case GGML_I8: return DT_I8;
+	default: return DT_COUNT;
+	}
+}
+
+const struct tensor *encode_verbatim(const struct out_tensor *o)
+{
+	if (o->raw || o->t->dtype == encode_dtype(o->type))
+		return o->t;
+	return o->type == GGML_BF16 ? tensor_uncast(o->t, DT_BF16) : NULL;
+}
+
+/* The reference swaps numpy arrays of numbers; BF16 and blocks are bytes to it. */
+static void swap_bytes(void *p, uint64_t n, size_t size)
+{
+	unsigned char *b = p;
+
+	for (uint64_t i = 0; i < n; i++, b += size)
+		for (size_t k = 0; k < size / 2; k++) {
+			unsigned char x = b[k];
+
+			b[k] = b[size - 1 - k];
+			b[size - 1 - k] = x;
+		}
+}
+
+static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+{
+	const struct quant_type *q = quant_type(o->type);
+	size_t mark = scratch_mark(ctx->scratch);
+	float *f = scratch_get(ctx->scratch, n * sizeof(*f));
+	int e = f ? 0 : err_nomem(ctx->err);
+
+	if (!e && !q->convert)
+		e = err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, q->name);
+	if (!e)
+		e = tensor_read_f32(o->t, first, n, f, ctx);
+	if (!e)
+		q->convert(f, out, n, o->t->n_dims ? o->t->dims[o->t->n_dims - 1] : 1, NULL);
+	scratch_release(ctx->scratch, mark);
+	return e;
+}
+
+int encode_run(const struct out_tensor *o, uint64_t first, uint64_t n, bool big_endian, void *out,
+	       struct tensor_ctx *ctx)
+{
+	const struct quant_type *q = quant_type(o->type);
+	const struct tensor *same = encode_verbatim(o);
+	enum dtype plain = encode_dtype(o->type);
+	int e;
+
+	if (o->raw)
+		return tensor_read(o->t, first / q->block_values * q->block_bytes, n / q->block_values * q->block_bytes, out,
+				   ctx);
+	e = same ? tensor_read(same, first, n, out, ctx) : encode_blocks(o, first, n, out, ctx);
+	if (!e && same && plain == DT_BF16)
+		bf16_quiet_row(out, n);
+	if (!e && big_endian && plain != DT_COUNT && plain != DT_BF16)
+		swap_bytes(out, n, dtype_table[plain].size);
+	return e;
+}

@@ -1,0 +1,412 @@
+/* The public API: opening a model and reading its files. */
+#include "core/file/model.h"
+
+#include "core/scheme/scheme.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *hfgguf_version(void)
+{
+	return HFGGUF_VERSION;
+}
+
+static int fail(const struct err *err, char *msg, size_t msg_size)
+{
+	if (msg && msg_size)
+		snprintf(msg, msg_size, "%s", err->msg);
+	return err->code;
+}
+
+/* ---- units for the cache ---- */
+
+static void *thread_new(void *owner)
+{
+	(void)owner;
+	return scratch_new();
+}
+
+static void thread_free(void *owner, void *thread)
+{
+	(void)owner;
+	scratch_free(thread);
+}
+
+static int compute(void *owner, uint64_t key, void *out, size_t size, void *thread, struct err *err)
+{
+	struct hfgguf_model *m = owner;
+
+	(void)size;
+	for (size_t i = 0; i < m->n_files; i++) {
+		const struct vtensor *t = vfile_find_unit(&m->files[i].v, key);
+
+		if (t)
+			return vtensor_compute(&m->files[i].v, t, key, out, thread, err);
+	}
+	return err_set(err, HFGGUF_RANGE, "no tensor holds unit %llu", (unsigned long long)key);
+}
+
+/* ---- opening ---- */
+
+static int lay_out(struct hfgguf_model *m, struct conv *c, struct err *err)
+{
+	struct layout_options lo = { .max_bytes = m->opt.split_max_size, .max_tensors = m->opt.split_max_tensors,
+				     .empty_first = m->opt.no_tensor_first_split, .big_endian = m->opt.bigendian,
+				     .vocab_only = m->opt.vocab_only };
+	struct gguf_tensor *ts = arena_array(m->arena, c->out.n + 1, sizeof(*ts));
+	const char *name = conv_file_name(c);
+	struct model_file *more;
+	struct gguf_file *g;
+	size_t n;
+
+	if (!ts || !name)
+		return err_nomem(err);
+	if (strchr(name, '/') || !*name)
+		return err_set(err, HFGGUF_OPTION, "outfile=%s: a name without folder is wanted", name);
+	if (m->opt.vocab_only && (lo.empty_first))
+		return err_set(err, HFGGUF_OPTION, "vocab-only: splitting the vocabulary is not supported");
+	for (size_t i = 0; i < c->out.n; i++) {
+		const struct out_tensor *o = &c->out.v[i];
+
+		ts[i] = (struct gguf_tensor){ .name = o->name, .type = o->type, .n_dims = o->t->n_dims,
+					      .size_bytes = o->size_bytes, .owner = o };
+		memcpy(ts[i].dims, o->dims, sizeof(ts[i].dims));
+	}
+	if (layout_make(name, &c->kv, ts, c->out.n, &lo, m->arena, &g, &n, err))
+		return err->code;
+	more = realloc(m->files, (m->n_files + n) * sizeof(*more));
+	if (!more)
+		return err_nomem(err);
+	m->files = more;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < m->n_files; k++)
+			if (!strcmp(m->files[k].v.g->name, g[i].name))
+				return 0; /* two output types come to the same file: AUTO and BF16 */
+		m->files[m->n_files].conv = c;
+		m->files[m->n_files].tensors_text = arena_printf(m->arena, "%zu", g[i].n_tensors);
+		if (vfile_make(&m->files[m->n_files].v, &g[i], m->src, m->opt.bigendian, &m->n_units, m->arena, err))
+			return err->code;
+		m->n_files++;
+	}
+	return 0;
+}
+
+static int add_type(struct hfgguf_model *m, const char *outtype, struct err *err)
+{
+	struct conv **more = realloc(m->convs, (m->n_convs + 1) * sizeof(*more)), *c;
+
+	if (!more)
+		return err_nomem(err);
+	m->convs = more;
+	c = conv_run(m->src, &m->opt, outtype, m->arena, err);
+	if (!c)
+		return err->code;
+	m->convs[m->n_convs++] = c;
+	return lay_out(m, c, err);
+}
+
+static int add_types(struct hfgguf_model *m, struct err *err)
+{
+	static const char converter[] = "f32 f16 bf16 q8_0 tq1_0 tq2_0 auto";
+	const char *list = m->opt.type;
+
+	if (!list)
+		return add_type(m, m->opt.outtype, err);
+	if (!strcasecmp(list, "all"))
+		list = "F32:F16:BF16:Q8_0:TQ1_0:TQ2_0";
+	while (*list) {
+		size_t n = strcspn(list, ":");
+		char name[32];
+
+		if (n >= sizeof(name))
+			n = sizeof(name) - 1;
+		for (size_t i = 0; i < n; i++)
+			name[i] = (char)tolower((unsigned char)list[i]);
+		name[n] = 0;
+		if (!str_in(name, converter))
+			return err_set(err, HFGGUF_UNSUPPORTED,
+				       "type=%.*s: not one of F32 F16 BF16 AUTO Q8_0 TQ1_0 TQ2_0; the quantizer's types are not supported yet",
+				       (int)n, list);
+		if (add_type(m, name, err))
+			return err->code;
+		list += n + (list[n] == ':');
+	}
+	return 0;
+}
+
+static int refuse_unready(const struct options *o, struct err *err)
+{
+	if (o->quantize)
+		return err_set(err, HFGGUF_UNSUPPORTED, "quantize=%s: the quantizer's types are not supported yet; outtype= takes f32 f16 bf16 q8_0 tq1_0 tq2_0 auto", o->quantize);
+	if (o->mmproj)
+		return err_set(err, HFGGUF_UNSUPPORTED, "mmproj: projectors are not supported yet, only the text file");
+	if (o->dspark || o->base)
+		return err_set(err, HFGGUF_UNSUPPORTED, "%s: not supported yet", o->base ? "base: LoRA adapters" : "dspark");
+	return 0;
+}
+
+static int open_model(struct hfgguf_model *m, const char *path, const char *options, struct err *err)
+{
+	const struct cache_ops ops = { compute, thread_new, thread_free, m };
+	struct source_options so = { 0 };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	log_init(&m->log);
+	m->options_text = strdup(options ? options : "");
+	m->arena = arena_new();
+	if (!m->arena || !m->options_text)
+		return err_nomem(err);
+	if (options_parse(&m->opt, options, err) || refuse_unready(&m->opt, err))
+		return err->code;
+	so.mistral_format = m->opt.mistral_format;
+	so.no_weights = m->opt.vocab_only;
+	m->src = source_open(path, &so, err);
+	if (!m->src || add_types(m, err))
+		return err->code;
+	m->cache = cache_new(m->opt.cache_size, m->opt.threads ? m->opt.threads : cpus > 0 ? (unsigned)cpus : 1, &ops);
+	return m->cache ? 0 : err_nomem(err);
+}
+
+int hfgguf_open(const char *path, const char *options, struct hfgguf_model **out, char *msg, size_t msg_size)
+{
+	struct hfgguf_model *m = calloc(1, sizeof(*m));
+	struct err err = ERR_INIT;
+
+	*out = NULL;
+	if (!m) {
+		err_nomem(&err);
+		return fail(&err, msg, msg_size);
+	}
+	if (open_model(m, path, options, &err)) {
+		hfgguf_close(m);
+		return fail(&err, msg, msg_size);
+	}
+	*out = m;
+	return 0;
+}
+
+int hfgguf_start(struct hfgguf_model *m)
+{
+	return cache_start(m->cache);
+}
+
+void hfgguf_close(struct hfgguf_model *m)
+{
+	if (!m)
+		return;
+	cache_free(m->cache);
+	for (size_t i = 0; i < m->n_convs; i++)
+		conv_free(m->convs[i]);
+	free(m->convs);
+	free(m->files);
+	source_close(m->src);
+	options_free(&m->opt);
+	arena_free(m->arena);
+	free(m->options_text);
+	log_free(&m->log);
+	free(m);
+}
+
+/* ---- files ---- */
+
+size_t hfgguf_count(const struct hfgguf_model *m)
+{
+	return m->n_files;
+}
+
+const char *hfgguf_name(const struct hfgguf_model *m, size_t file)
+{
+	return file < m->n_files ? m->files[file].v.g->name : NULL;
+}
+
+uint64_t hfgguf_size(const struct hfgguf_model *m, size_t file)
+{
+	return file < m->n_files ? m->files[file].v.g->size_bytes : 0;
+}
+
+ssize_t hfgguf_find(const struct hfgguf_model *m, const char *name)
+{
+	for (size_t i = 0; i < m->n_files; i++)
+		if (!strcmp(m->files[i].v.g->name, name))
+			return (ssize_t)i;
+	return -1;
+}
+
+int64_t hfgguf_mtime_ns(const struct hfgguf_model *m)
+{
+	return m->src->mtime_ns;
+}
+
+const char *hfgguf_path(const struct hfgguf_model *m)
+{
+	return m->src->path;
+}
+
+ssize_t hfgguf_pread(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, char *msg,
+		     size_t msg_size)
+{
+	struct err err = ERR_INIT;
+	uint64_t size = hfgguf_size(m, file);
+
+	if (file >= m->n_files) {
+		err_set(&err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
+		return fail(&err, msg, msg_size);
+	}
+	if (offset >= size)
+		return 0;
+	if (n > size - offset)
+		n = size - offset;
+	if (n > SSIZE_MAX)
+		n = SSIZE_MAX;
+	if (vfile_read(&m->files[file].v, m->cache, buf, n, offset, &err)) {
+		log_add(&m->log, "%s: offset %llu: %s", m->files[file].v.g->name, (unsigned long long)offset, err.msg);
+		return fail(&err, msg, msg_size);
+	}
+	__atomic_fetch_add(&m->reads, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->bytes_read, n, __ATOMIC_RELAXED);
+	return (ssize_t)n;
+}
+
+/* ---- status ---- */
+
+char *hfgguf_stats_text(struct hfgguf_model *m)
+{
+	struct buf b = BUF_INIT;
+	struct cache_stats s;
+
+	cache_stats(m->cache, &s);
+	buf_printf(&b, "reads %llu\nread_bytes %llu\n", (unsigned long long)__atomic_load_n(&m->reads, __ATOMIC_RELAXED),
+		   (unsigned long long)__atomic_load_n(&m->bytes_read, __ATOMIC_RELAXED));
+	buf_printf(&b, "cache_hits %llu\ncache_misses %llu\ncache_waits %llu\ncache_prefetched %llu\n",
+		   (unsigned long long)s.hits, (unsigned long long)s.misses, (unsigned long long)s.waits,
+		   (unsigned long long)s.prefetched);
+	buf_printf(&b, "cache_evictions %llu\ncache_failures %llu\ncache_units %llu\ncache_bytes %llu\ncache_peak_bytes %llu\n",
+		   (unsigned long long)s.evictions, (unsigned long long)s.failures, (unsigned long long)s.units,
+		   (unsigned long long)s.bytes, (unsigned long long)s.peak_bytes);
+	buf_printf(&b, "compute_ns %llu\nwait_ns %llu\n", (unsigned long long)s.compute_ns, (unsigned long long)s.wait_ns);
+	buf_printf(&b, "cpu_tier %s\n", quant_tier());
+	if (b.failed)
+		buf_free(&b);
+	return b.p;
+}
+
+char *hfgguf_log_text(struct hfgguf_model *m)
+{
+	return log_text(&m->log);
+}
+
+static const char *const property_names[] = { "arch", "class", "model", "options", "tensors", "type", "version", NULL };
+
+const char *const *hfgguf_properties(void)
+{
+	return property_names;
+}
+
+const char *hfgguf_property(const struct hfgguf_model *m, size_t file, const char *name)
+{
+	const struct model_file *f = file < m->n_files ? &m->files[file] : NULL;
+
+	if (!f)
+		return NULL;
+	if (!strcmp(name, "arch"))
+		return f->conv->kv.arch;
+	if (!strcmp(name, "class"))
+		return f->conv->hf_arch;
+	if (!strcmp(name, "model"))
+		return m->src->path;
+	if (!strcmp(name, "options"))
+		return m->options_text;
+	if (!strcmp(name, "tensors"))
+		return f->tensors_text;
+	if (!strcmp(name, "type"))
+		return conv_type_name(f->conv);
+	if (!strcmp(name, "version"))
+		return hfgguf_version();
+	return NULL;
+}
+
+/* ---- tables ---- */
+
+static char *text_or_null(struct buf *b)
+{
+	if (b->failed)
+		buf_free(b);
+	return b->p;
+}
+
+char *hfgguf_archs(void)
+{
+	struct buf b = BUF_INIT;
+
+	for (size_t i = 0; arch_rows[i]; i++)
+		buf_printf(&b, "%s\t%s\n", arch_rows[i]->gguf, arch_rows[i]->classes);
+	return text_or_null(&b);
+}
+
+char *hfgguf_types(void)
+{
+	struct buf b = BUF_INIT;
+
+	for (int t = 0; t < GGML_TYPE_COUNT; t++) {
+		const struct quant_type *q = quant_type((enum ggml_type)t);
+
+		if (q && q->convert)
+			buf_printf(&b, "%s\t%u values\t%u bytes\t%.4g bits per weight\n", q->name, q->block_values, q->block_bytes,
+				   8.0 * q->block_bytes / q->block_values);
+	}
+	return text_or_null(&b);
+}
+
+char *hfgguf_schemes(void)
+{
+	return strdup(scheme_table());
+}
+
+/* ---- tokens ---- */
+
+ssize_t hfgguf_tokens(const char *model, const char *text, size_t len, uint32_t **ids, char *msg, size_t msg_size)
+{
+	struct source_options so = { .no_weights = true };
+	struct token_ids out = { NULL, 0, 0 };
+	struct err err = ERR_INIT;
+	struct source *src = source_open(model, &so, &err);
+	struct tokenizer *t = src ? tokenizer_open(src->path, &err) : NULL;
+
+	*ids = NULL;
+	if (t)
+		tokenizer_encode(t, text, len, true, &out, &err);
+	tokenizer_close(t);
+	source_close(src);
+	if (err.code) {
+		free(out.v);
+		return fail(&err, msg, msg_size);
+	}
+	*ids = out.v;
+	return (ssize_t)out.n;
+}
+
+int hfgguf_pre(const char *model, char hash[65], char name[64], char *msg, size_t msg_size)
+{
+	struct source_options so = { .no_weights = true };
+	struct err err = ERR_INIT, unknown = ERR_INIT;
+	struct source *src = source_open(model, &so, &err);
+	struct arena *arena = arena_new();
+	struct vocab_in in = { .src = src, .dir = src ? src->path : NULL, .arena = arena };
+	const char *pre = NULL;
+
+	name[0] = hash[0] = 0;
+	if (src && arena && !vocab_check_hash(&in, hash, &err))
+		pre = vocab_pre(&in, &unknown);
+	if (pre)
+		snprintf(name, 64, "%s", pre);
+	if (msg && msg_size)
+		snprintf(msg, msg_size, "%s", in.note ? in.note : unknown.msg);
+	vocab_done(&in);
+	source_close(src);
+	arena_free(arena);
+	return err.code ? fail(&err, msg, msg_size) : 0;
+}

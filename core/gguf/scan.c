@@ -1,0 +1,169 @@
+#include "core/gguf/scan.h"
+
+#include "core/util/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cursor {
+	const unsigned char *p;
+	size_t left;
+};
+
+/* n bytes at the cursor, which moves on; NULL when they are not there. */
+static const unsigned char *take(struct cursor *c, uint64_t n)
+{
+	const unsigned char *p = c->p;
+
+	if (n > c->left)
+		return NULL;
+	c->p += n;
+	c->left -= n;
+	return p;
+}
+
+static bool get_u32(struct cursor *c, uint32_t *v)
+{
+	const unsigned char *p = take(c, 4);
+
+	if (p)
+		memcpy(v, p, 4);
+	return p != NULL;
+}
+
+static bool get_u64(struct cursor *c, uint64_t *v)
+{
+	const unsigned char *p = take(c, 8);
+
+	if (p)
+		memcpy(v, p, 8);
+	return p != NULL;
+}
+
+static bool get_text(struct cursor *c, struct text *t)
+{
+	uint64_t n;
+
+	if (!get_u64(c, &n) || !(t->p = (const char *)take(c, n)))
+		return false;
+	t->n = n;
+	return true;
+}
+
+static size_t fixed_size(uint32_t type)
+{
+	static const unsigned char sizes[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
+
+	return type < sizeof(sizes) ? sizes[type] : 0;
+}
+
+/* 1: skipped, 0: more bytes are needed, -1: no such type. */
+static int skip_value(struct cursor *c, uint32_t type)
+{
+	uint32_t item;
+	uint64_t n, bytes;
+	struct text t;
+
+	if (fixed_size(type))
+		return take(c, fixed_size(type)) != NULL;
+	if (type == KV_STRING)
+		return get_text(c, &t);
+	if (type != KV_ARRAY)
+		return -1;
+	if (!get_u32(c, &item) || !get_u64(c, &n))
+		return 0;
+	if (fixed_size(item))
+		return checked_mul(n, fixed_size(item), &bytes) ? take(c, bytes) != NULL : -1;
+	if (item != KV_STRING)
+		return -1;
+	for (uint64_t i = 0; i < n; i++)
+		if (!get_text(c, &t))
+			return 0;
+	return 1;
+}
+
+static int get_kv(struct cursor *c, struct scan_kv *kv)
+{
+	int r;
+
+	if (!get_text(c, &kv->key) || !get_u32(c, &kv->type))
+		return 0;
+	kv->value = c->p;
+	r = skip_value(c, kv->type);
+	kv->size = (size_t)(c->p - kv->value);
+	return r;
+}
+
+static int get_tensor(struct cursor *c, struct scan_tensor *t)
+{
+	if (!get_text(c, &t->name) || !get_u32(c, &t->n_dims))
+		return 0;
+	if (t->n_dims > 8)
+		return -1;
+	for (uint32_t d = 0; d < t->n_dims; d++)
+		if (!get_u64(c, &t->dims[d]))
+			return 0;
+	return get_u32(c, &t->type) && get_u64(c, &t->offset);
+}
+
+static uint64_t alignment(const struct scan *s)
+{
+	uint32_t v = 32;
+
+	for (size_t i = 0; i < s->n_kv; i++)
+		if (s->kv[i].key.n == 17 && !memcmp(s->kv[i].key.p, "general.alignment", 17) && s->kv[i].size == 4)
+			memcpy(&v, s->kv[i].value, 4);
+	return v && !(v & (v - 1)) ? v : 32;
+}
+
+static int get_all(struct cursor *c, struct scan *out, const void *bytes)
+{
+	int r = 1;
+
+	for (size_t i = 0; i < out->n_kv && r == 1; i++)
+		r = get_kv(c, &out->kv[i]);
+	for (size_t i = 0; i < out->n_tensors && r == 1; i++)
+		r = get_tensor(c, &out->tensors[i]);
+	if (r == 1 && !checked_align((uint64_t)(c->p - (const unsigned char *)bytes), alignment(out), &out->data_start))
+		r = -1;
+	return r;
+}
+
+int scan_header(const void *bytes, size_t n, const char *what, struct scan *out, struct err *err)
+{
+	struct cursor c = { bytes, n };
+	const unsigned char *magic = take(&c, 4);
+	uint32_t version = 0;
+	uint64_t n_tensors = 0, n_kv = 0;
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	if (!magic || memcmp(magic, "GGUF", 4) || !get_u32(&c, &version) || version < 2 || version > 3)
+		return err_set(err, HFGGUF_CORRUPT, "%s: not a little-endian GGUF file of version 2 or 3", what);
+	if (!get_u64(&c, &n_tensors) || !get_u64(&c, &n_kv))
+		return err_set(err, HFGGUF_RANGE, "%s: the header is cut off", what);
+	/* the least that an entry takes bounds what the counts may claim */
+	if (n_kv > n / 12 || n_tensors > n / 24)
+		return err_set(err, HFGGUF_RANGE, "%s: the header is cut off", what);
+	out->n_kv = n_kv;
+	out->n_tensors = n_tensors;
+	out->kv = calloc(n_kv + 1, sizeof(*out->kv));
+	out->tensors = calloc(n_tensors + 1, sizeof(*out->tensors));
+	if (!out->kv || !out->tensors) {
+		scan_free(out);
+		return err_nomem(err);
+	}
+	r = get_all(&c, out, bytes);
+	if (r == 1)
+		return 0;
+	scan_free(out);
+	return r ? err_set(err, HFGGUF_CORRUPT, "%s: the header is damaged", what)
+		 : err_set(err, HFGGUF_RANGE, "%s: the header is cut off", what);
+}
+
+void scan_free(struct scan *s)
+{
+	free(s->kv);
+	free(s->tensors);
+	memset(s, 0, sizeof(*s));
+}
