@@ -1,4 +1,4 @@
-#include "tests/tools/fill.h"
+#include "tests/mkmodel/fill.h"
 
 #include <math.h>
 #include <openssl/sha.h>

@@ -1,8 +1,8 @@
 /* Writes the files of fixture models. Errors end the program: a tool for trusted specs. */
-#ifndef TESTS_TOOLS_MODEL_H
-#define TESTS_TOOLS_MODEL_H
+#ifndef TESTS_MKMODEL_MODEL_H
+#define TESTS_MKMODEL_MODEL_H
 
-#include "tests/tools/pyjson.h"
+#include "tests/mkmodel/pyjson.h"
 
 #include <stdbool.h>
 #include <stdint.h>

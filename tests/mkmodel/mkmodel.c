@@ -8,7 +8,7 @@
  * A spec names text files, JSON values, tokenizer files to link (--copy: to copy) and tensors; see fill.h for their
  * bytes. Prints the path of the directory.
  */
-#include "tests/tools/model.h"
+#include "tests/mkmodel/model.h"
 
 #include <getopt.h>
 #include <stdlib.h>

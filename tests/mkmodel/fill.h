@@ -11,10 +11,10 @@
  *         ["g", d]        index / d
  *         ["v", [values]] the values, nested lists flattened
  */
-#ifndef TESTS_TOOLS_FILL_H
-#define TESTS_TOOLS_FILL_H
+#ifndef TESTS_MKMODEL_FILL_H
+#define TESTS_MKMODEL_FILL_H
 
-#include "tests/tools/pyjson.h"
+#include "tests/mkmodel/pyjson.h"
 
 #include <stdint.h>
 #include <stdio.h>

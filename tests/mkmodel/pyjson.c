@@ -1,4 +1,4 @@
-#include "tests/tools/pyjson.h"
+#include "tests/mkmodel/pyjson.h"
 
 #include <errno.h>
 #include <stdarg.h>

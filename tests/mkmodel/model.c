@@ -1,5 +1,5 @@
-#include "tests/tools/model.h"
-#include "tests/tools/fill.h"
+#include "tests/mkmodel/model.h"
+#include "tests/mkmodel/fill.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Models whose tensors are described by code: too many or too large for a spec. */
-#include "tests/tools/model.h"
+#include "tests/mkmodel/model.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * A JSON reader and writers that give what Python's json module gives, for fixtures. Independent of the reader under
  * test on purpose. Any error ends the program with a message: this is a tool for trusted specs.
  */
-#ifndef TESTS_TOOLS_PYJSON_H
-#define TESTS_TOOLS_PYJSON_H
+#ifndef TESTS_MKMODEL_PYJSON_H
+#define TESTS_MKMODEL_PYJSON_H
 
 #include <stddef.h>
 #include <stdint.h>

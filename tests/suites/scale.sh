@@ -1,0 +1,86 @@
+# Size and memory: a sparse checkpoint of 1 TB, and 1.2 GB read through a mount.
+# Limits on memory are strict; on time they are several times what a loaded two-core machine needs.
+. "$(dirname "$0")/../lib.bash"
+scratch
+
+plan_limit_ms=${SCALE_PLAN_MS:-6000} plan_limit_kib=$((300 * 1024)) read_limit_kib=$((200 * 1024))
+
+# within DESCRIPTION VALUE LIMIT UNIT
+within() {
+	if (($2 <= $3)); then
+		ok "scale: $1: $2 $4 (limit $3)"
+	else
+		not_ok "scale: $1: $2 $4 (limit $3)"
+	fi
+}
+
+peak_kib() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$1/status"; }
+bytes_read() { awk '$1 == "rchar:" { print $2 }' "/proc/$1/io"; }
+
+mounted() { # DIR OPTIONS: mounts $model and sets $pid
+	mkdir -p "$1"
+	check "scale: $2 mounts" "$MOUNT" "$model" "$1" -o "$2" || return 1
+	pid=$(daemon_of "$1" | head -n 1)
+	[[ $pid ]] || { not_ok "scale: the daemon of $1 is found"; return 1; }
+}
+
+sparse_plan() {
+	local ms kib
+	check "scale: plan of 1 TB in 46,623 tensors" sh -c "'$TOOLS/maxrss' '$TMP/use' '$HFGGUF' plan '$model' >'$TMP/plan'" || return
+	read -r ms kib <"$TMP/use"
+	within "time of the plan of 1 TB" "$ms" "$plan_limit_ms" ms
+	within "memory of the plan of 1 TB" "$kib" $plan_limit_kib KiB
+	check "scale: the plan names the experts of the last layer" grep -q 'blk.59.ffn_down_exps.weight' "$TMP/plan"
+}
+
+random_reads() { # FILE SIZE COUNT: 4 KiB reads all over the file
+	local i at
+	for ((i = 0; i < $3; i++)); do
+		at=$(((RANDOM << 45 ^ RANDOM << 30 ^ RANDOM << 15 ^ RANDOM) % ($2 / 4096)))
+		[[ $(dd if="$1" bs=4096 count=1 skip=$at iflag=direct status=none | wc -c) == 4096 ]] || return 1
+	done
+}
+
+sparse_mount() {
+	local mnt=$TMP/sparse file start ms before size
+	start=$(date +%s%N)
+	mounted "$mnt" outtype=q8_0 || return
+	ms=$((($(date +%s%N) - start) / 1000000))
+	within "time to mount 1 TB" $ms "$plan_limit_ms" ms
+	file=$(echo "$mnt"/*.gguf)
+	size=$(stat -c %s "$file")
+	within "size of the q8_0 file is over 500 GB" 500000000000 "$size" bytes
+	before=$(bytes_read "$pid")
+	check "scale: 64 random reads of 4 KiB in it" random_reads "$file" "$size" 64
+	within "source bytes read for them" $((($(bytes_read "$pid") - before) / 64)) $((4 << 20)) "bytes a read"
+	within "memory of the daemon" "$(peak_kib "$pid")" $plan_limit_kib KiB
+	check "scale: it unmounts" unmount "$mnt"
+}
+
+big_mount() {
+	local mnt=$TMP/big start ms sum want
+	want=$(awk -F'\t' '$2 == "outtype=q8_0" { print $5 }' "$ROOT/tests/data/big.tsv")
+	mounted "$mnt" outtype=q8_0 || return
+	start=$(date +%s%N)
+	sum=$(sha256sum "$mnt"/*.gguf | cut -d' ' -f1)
+	ms=$((($(date +%s%N) - start) / 1000000))
+	note "== read and hashed $(stat -c %s "$mnt"/*.gguf) bytes of q8_0 in $ms ms, peak $(peak_kib "$pid") KiB"
+	check "scale: the 0.6 GB file read through the mount is exact" test "$sum" = "$want"
+	within "memory of the daemon that served it" "$(peak_kib "$pid")" $read_limit_kib KiB
+	check "scale: it unmounts" unmount "$mnt"
+}
+
+model=$("$MKMODEL" --sparse-1tb "$TMP")
+sparse_plan
+if why=$(fuse_missing); then
+	skipped "scale: mounts" "$why"
+	exit
+fi
+sparse_mount
+rm -rf "$model"
+if (($(df --output=avail -k "$TMP" | tail -n 1) < 2000000)); then
+	skipped "scale: memory of a mount of 1.2 GB" "less than 2 GB free in $TMP"
+	exit
+fi
+model=$("$MKMODEL" --big "$TMP")
+big_mount
