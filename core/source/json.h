@@ -67,6 +67,13 @@ bool json_put_num(json *obj, const char *key, double v);
 bool json_put_str(json *obj, const char *key, const char *v);
 bool json_put_bool(json *obj, const char *key, bool v);
 bool json_put_null(json *obj, const char *key);
+json *json_array(void);
+bool json_append(json *array, const json *value); /* a duplicate */
+bool json_append_int(json *array, int64_t v);
+bool json_append_num(json *array, double v);
+bool json_append_str(json *array, const char *v);
+/* As json_put, but takes value over instead of copying it; NULL or no memory: false, and value is freed. */
+bool json_put_owned(json *obj, const char *key, json *value);
 void json_set_int(json *j, int64_t v); /* makes a number node this integer */
 void json_drop(json *obj, const char *key);
 /* {**into, **from}: keys of from replace in place or are appended in order. */

@@ -8,8 +8,7 @@ json *json_object(void)
 	return cJSON_CreateObject();
 }
 
-/* Takes ownership of value, also on failure. */
-static bool put_owned(json *obj, const char *key, json *value)
+bool json_put_owned(json *obj, const char *key, json *value)
 {
 	json *old = (json *)(uintptr_t)json_get(obj, key);
 
@@ -32,42 +31,85 @@ static bool put_owned(json *obj, const char *key, json *value)
 	return true;
 }
 
-bool json_put(json *obj, const char *key, const json *value)
+json *json_array(void)
 {
-	return put_owned(obj, key, cJSON_Duplicate(value, true));
+	return cJSON_CreateArray();
 }
 
-bool json_put_int(json *obj, const char *key, int64_t v)
+static json *new_int(int64_t v)
 {
 	json *j = cJSON_CreateNumber(0);
 
 	if (j)
 		json_set_int(j, v);
-	return put_owned(obj, key, j);
+	return j;
 }
 
-bool json_put_num(json *obj, const char *key, double v)
+static json *new_num(double v)
 {
 	json *j = cJSON_CreateNumber(0);
 
 	if (j)
 		j->valuedouble = v;
-	return put_owned(obj, key, j);
+	return j;
+}
+
+static bool append_owned(json *array, json *value)
+{
+	if (value && cJSON_AddItemToArray(array, value))
+		return true;
+	cJSON_Delete(value);
+	return false;
+}
+
+bool json_append(json *array, const json *value)
+{
+	return append_owned(array, cJSON_Duplicate(value, true));
+}
+
+bool json_append_int(json *array, int64_t v)
+{
+	return append_owned(array, new_int(v));
+}
+
+bool json_append_num(json *array, double v)
+{
+	return append_owned(array, new_num(v));
+}
+
+bool json_append_str(json *array, const char *v)
+{
+	return append_owned(array, cJSON_CreateString(v));
+}
+
+bool json_put(json *obj, const char *key, const json *value)
+{
+	return json_put_owned(obj, key, cJSON_Duplicate(value, true));
+}
+
+bool json_put_int(json *obj, const char *key, int64_t v)
+{
+	return json_put_owned(obj, key, new_int(v));
+}
+
+bool json_put_num(json *obj, const char *key, double v)
+{
+	return json_put_owned(obj, key, new_num(v));
 }
 
 bool json_put_str(json *obj, const char *key, const char *v)
 {
-	return put_owned(obj, key, cJSON_CreateString(v));
+	return json_put_owned(obj, key, cJSON_CreateString(v));
 }
 
 bool json_put_bool(json *obj, const char *key, bool v)
 {
-	return put_owned(obj, key, cJSON_CreateBool(v));
+	return json_put_owned(obj, key, cJSON_CreateBool(v));
 }
 
 bool json_put_null(json *obj, const char *key)
 {
-	return put_owned(obj, key, cJSON_CreateNull());
+	return json_put_owned(obj, key, cJSON_CreateNull());
 }
 
 void json_drop(json *obj, const char *key)
