@@ -50,7 +50,7 @@ const char *vocab_pre_of_hash(struct vocab_in *in, const char *hex, struct err *
 /* Each is one _set_vocab_… of the reference. What is missing there and makes the reference fall back to the next
  * method (FileNotFoundError, TypeError) gives HFGGUF_NOT_FOUND with nothing emitted; err_clear and go on. */
 int vocab_gpt2(struct vocab_in *in, struct err *err);          /* _set_vocab_gpt2 */
-int vocab_sentencepiece(struct vocab_in *in, struct err *err); /* _set_vocab_sentencepiece; NOT_FOUND: no tokenizer.model */
+int vocab_sentencepiece(struct vocab_in *in, struct err *err); /* _set_vocab_sentencepiece */
 int vocab_llama_hf(struct vocab_in *in, struct err *err);      /* _set_vocab_llama_hf */
 int vocab_none(struct vocab_in *in, struct err *err);          /* _set_vocab_none */
 int vocab_qwen(struct vocab_in *in, struct err *err);          /* _set_vocab_qwen (tiktoken) */
@@ -122,6 +122,23 @@ void special_set_template(struct special_vocab *sv, const struct text *body);
 int special_emit(struct vocab_in *in, const struct special_vocab *sv, struct err *err); /* add_to_gguf */
 /* add_chat_template of sv's template alone. */
 int special_emit_template(struct vocab_in *in, const struct special_vocab *sv, struct err *err);
+
+/*
+ * A tiktoken vocabulary (*.tiktoken of "base64 rank" lines) whose pattern and special tokens stand in the checkpoint's
+ * tokenization_*.py; that is read for its literals, never run. strict: every word must be a merge of two others.
+ * tokens has hparams' vocab_size entries. HFGGUF_NOT_FOUND: there is no such file.
+ */
+struct vocab_tiktoken {
+	struct vocab_tokens tokens;
+	struct text *merges;
+	size_t n_merges;
+	struct tiktoken_special { const char *name; int64_t id; } *special;
+	size_t n_special;
+	uint32_t n_vocab; /* one more than the largest id */
+	const char *pre;
+};
+int vocab_tiktoken_load(struct vocab_in *in, bool strict, struct vocab_tiktoken *out, struct err *err);
+int64_t tiktoken_special_id(const struct vocab_tiktoken *v, const char *name); /* -1: none */
 
 /* Templates that the reference brings, by file name under models/templates ("llama-cpp-rwkv-world.jinja"), or NULL. */
 const struct text *vocab_builtin_template(const char *file);
