@@ -37,17 +37,18 @@ int llama_rope_freqs(struct conv *c)
 	high = rope_num(rope, "high_freq_factor", 4.0);
 	old = rope_num(rope, "original_max_position_embeddings", 8192);
 	for (int64_t i = 0; i < (dim + 1) / 2; i++) {
-		/* torch: a float32 tensor against Python doubles stays float32, step by step */
+		/* torch: float32 against Python's doubles stays float32, step by step; number / tensor is
+		 * reciprocal, then product */
 		float exponent = (float)(2 * i) / (float)dim;
 		float freq = 1.0f / (float)pow((double)(float)base, (double)exponent);
-		float wavelen = (float)(2 * M_PI) / freq;
+		float wavelen = 1.0f / freq * (float)(2 * M_PI);
 
 		if (wavelen < (float)(old / high)) {
 			freqs[i] = 1;
 		} else if (wavelen > (float)(old / low)) {
 			freqs[i] = (float)factor;
 		} else {
-			float smooth = ((float)old / wavelen - (float)low) / (float)(high - low);
+			float smooth = (1.0f / wavelen * (float)old - (float)low) / (float)(high - low);
 
 			freqs[i] = 1.0f / ((1.0f - smooth) / (float)factor + smooth);
 		}

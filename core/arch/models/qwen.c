@@ -120,11 +120,12 @@ static int is_reranker(struct conv *c)
 {
 	const char *hints[] = { c->src->name, json_str_or(c->hparams, "_name_or_path", ""),
 				json_str_or(c->hparams, "model_type", ""), c->origin_arch ? c->origin_arch : "" };
+	size_t len;
 	char *text;
 	int found = 0;
 
 	if (source_has(c->src, "README.md")) {
-		text = source_read(c->src, "README.md", 64 << 20, NULL, c->err);
+		text = source_read(c->src, "README.md", 64 << 20, &len, c->err);
 		if (!text)
 			return c->err->code;
 		lower(text);
