@@ -118,6 +118,8 @@ struct arch {
 	const struct arch *parent;  /* NULL: &arch_text */
 	bool raw_config;            /* config.json as it is, not AutoConfig's */
 	bool mtp;                   /* supports_mtp_export */
+	/* Another row in this one's place, by the config (not merged yet); NULL: none, or c->err is set. */
+	const struct arch *(*select)(struct conv *c);
 	int (*init)(struct conv *c);          /* __init__ behind the parent's; sees c->hparams, c->in */
 	int (*config)(struct conv *c);        /* before anything is indexed: changes c->hparams */
 	const struct name_rule *names;        /* own, then the parent's */
@@ -192,6 +194,9 @@ int conv_num(struct conv *c, const char *keys, double *out);
 int64_t conv_int_or(struct conv *c, const char *keys, int64_t dflt);
 double conv_num_or(struct conv *c, const char *keys, double dflt);
 
+/* rope_parameters: their full_attention part where there is one. */
+const json *conv_rope(const struct conv *c);
+
 /* Runs an item through `rest` (or c->rules from the start) to emission. */
 int conv_continue(struct conv *c, struct item *it, const struct tensor_rule *rest);
 int conv_item(struct conv *c, const char *name, const struct tensor *t);
@@ -243,6 +248,7 @@ tensor_op op_seal;           /* the parent's rules are not used */
 /*
  * Waits for num_experts × the projections of a layer, then sends on one stacked tensor for each.
  * arg: "TEMPLATE|w1 w2 w3|MERGED": {bid}, {xid}, {w} replaced; num: 0, or the number of experts if not from the config.
+ * A fourth part, "|key key…", names the config's keys of their number.
  */
 tensor_op op_stack_experts;
 /* arg: "axis|name1 name2 …": equal parts along axis, each under the name with the matched last component replaced. */

@@ -158,7 +158,12 @@ static int choose_class(struct conv *c)
 		return err_set(c->err, HFGGUF_UNSUPPORTED,
 			       "config.json: the architecture %s is not supported (nearest: %s); arch=CLASS overrides it",
 			       c->hf_arch, arch_nearest(c->hf_arch));
-	return 0;
+	if (c->arch->select) {
+		const struct arch *other = c->arch->select(c);
+
+		c->arch = other ? other : c->arch;
+	}
+	return c->err->code;
 }
 
 /* ---- __init__ ---- */
@@ -294,6 +299,9 @@ static int init(struct conv *c)
 		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld layers", (long long)blocks);
 	if (conv_remap(c, c->arch->gguf, (int)blocks) || load_rope(c))
 		return c->err->code;
+	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
+				      .arena = c->arena, .pre = c->opt->pre, .mistral_format = c->opt->mistral_format,
+				      .no_mistral_template = c->opt->no_mistral_template };
 	return run_init(c, c->arch);
 }
 
@@ -349,9 +357,7 @@ static int write_metadata(struct conv *c)
 	if (e)
 		return e;
 	kv_u32(&c->kv, "general.quantization_version", 2);
-	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
-				      .arena = c->arena, .pre = c->opt->pre, .mistral_format = c->opt->mistral_format,
-				      .no_mistral_template = c->opt->no_mistral_template };
+	c->vocab.hparams = c->hparams;
 	e = vocab(c);
 	if (!e && c->vocab.note)
 		conv_note(c, "%s", c->vocab.note);

@@ -233,15 +233,19 @@ out:
 	return t;
 }
 
+#define EXPERT_COUNT_KEYS "num_local_experts num_experts n_routed_experts moe_num_experts"
+
 int op_stack_experts(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	const char *words = strchr(r->arg, '|') + 1, *merged = strchr(words, '|') + 1, *end = merged - 1;
+	const char *keys = strchr(merged, '|');
+	size_t mn = keys ? (size_t)(keys - merged) : strlen(merged);
 	size_t tn = (size_t)(words - 1 - r->arg);
 	uint64_t n_words = 0, *count = count_of(c, r->arg, it->bid);
 	int64_t n = (int64_t)r->num;
 	int bid = it->bid;
 
-	if (!count || (!n && conv_int(c, "num_local_experts num_experts n_routed_experts moe_num_experts", &n)))
+	if (!count || (!n && conv_int(c, keys ? keys + 1 : EXPERT_COUNT_KEYS, &n)))
 		return c->err->code;
 	for (const char *w = words; w < end; w += strcspn(w, " |") + 1)
 		n_words++;
@@ -261,7 +265,7 @@ int op_stack_experts(struct conv *c, const struct tensor_rule *r, struct item *i
 		int e;
 
 		one.t = stack_one(c, r->arg, tn, bid, (uint64_t)n, w, wn);
-		fill(name, sizeof(name), merged, strlen(merged), bid, 0, w, wn);
+		fill(name, sizeof(name), merged, mn, bid, 0, w, wn);
 		one.name = conv_printf(c, "%s", name);
 		if (!one.t || !one.name)
 			return c->err->code;

@@ -83,8 +83,7 @@ static int rope_yarn(struct conv *c, const json *rope, double factor)
 	return 0;
 }
 
-/* rope_parameters: the full_attention part of it where there is one. */
-static const json *rope_full(const struct conv *c)
+const json *conv_rope(const struct conv *c)
 {
 	const json *full = json_get(c->rope, "full_attention");
 
@@ -93,7 +92,7 @@ static const json *rope_full(const struct conv *c)
 
 static int rope_scaling(struct conv *c)
 {
-	const json *rope = rope_full(c);
+	const json *rope = conv_rope(c);
 	const char *type = json_str(json_some(rope, "rope_type"));
 	double factor;
 	bool has_factor = json_num(json_some(rope, "factor"), &factor);
@@ -135,7 +134,7 @@ static int rope_bases(struct conv *c)
 {
 	double v;
 
-	if (json_num(json_some(rope_full(c), "rope_theta"), &v))
+	if (json_num(json_some(conv_rope(c), "rope_theta"), &v))
 		kv_f32(&c->kv, "{arch}.rope.freq_base", v);
 	if (json_num(json_some(json_get(c->rope, "sliding_attention"), "rope_theta"), &v))
 		kv_f32(&c->kv, "{arch}.rope.freq_base_swa", v);

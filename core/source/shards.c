@@ -332,3 +332,62 @@ int shards_open(struct source *s, const struct source_options *opt, struct err *
 	json_free(index);
 	return err->code;
 }
+
+/* ---- files of their own ---- */
+
+/* Arrays of the source, one file and the tensors of `more` longer. */
+static int grow(struct source *s, const tensor_vec *more, struct err *err)
+{
+	size_t n = (size_t)s->n_tensors + s->n_side;
+	struct source_tensor *t = arena_array(s->arena, n + more->n, sizeof(*t));
+
+	if (!t)
+		return err_nomem(err);
+	if (n)
+		memcpy(t, s->tensors, n * sizeof(*t));
+	if (more->n)
+		memcpy(t + n, more->v, more->n * sizeof(*t));
+	s->tensors = t;
+	s->n_side += (uint32_t)more->n;
+	return 0;
+}
+
+static int attach(struct source *s, const char *name, struct err *err)
+{
+	struct source_file *f = arena_array(s->arena, (size_t)s->n_files + 1, sizeof(*f));
+	tensor_vec tensors = VEC_INIT;
+
+	if (!f)
+		return err_nomem(err);
+	if (s->n_files)
+		memcpy(f, s->files, s->n_files * sizeof(*f));
+	s->files = f;
+	if (!open_shard(s, name, err) && !safetensors_read(&f[s->n_files - 1], s->n_files - 1, s->arena, &tensors, err)) {
+		if (tensors.n > UINT32_MAX - s->n_tensors - s->n_side)
+			err_set(err, HFGGUF_RANGE, "%s: too many tensors", s->path);
+		else
+			grow(s, &tensors, err);
+	}
+	vec_free(&tensors);
+	return err->code;
+}
+
+int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
+{
+	int64_t file = source_file_index(s, name);
+	uint32_t end;
+
+	if (file < 0) {
+		if (!source_has(s, name))
+			return err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", s->path, name);
+		if (attach(s, name, err))
+			return err->code;
+		file = s->n_files - 1;
+	}
+	end = s->n_tensors + s->n_side;
+	for (*first = s->n_tensors; *first < end && s->tensors[*first].file != file; ++*first)
+		;
+	for (*n = 0; *first + *n < end && s->tensors[*first + *n].file == file; ++*n)
+		;
+	return 0;
+}

@@ -51,7 +51,8 @@ struct source_tensor {
 
 struct source {
 	struct arena *arena;
-	const char *path; /* as given or found in the hub cache, absolute */
+	const char *path;  /* as given or found in the hub cache, absolute */
+	const char *given; /* the same without making it absolute, as str(Path(model)) spells it */
 	const char *name; /* what Python's Path(model).name gives for the user's argument; of org/name@rev: "name" */
 	int dir_fd;
 	struct source_file *files;
@@ -60,6 +61,7 @@ struct source {
 	 * refused. */
 	struct source_tensor *tensors;
 	uint32_t n_tensors;
+	uint32_t n_side; /* behind them: tensors of attached files, not in by_name */
 	struct map by_name; /* tensor name -> index into tensors */
 	int64_t mtime_ns;    /* newest of all files that were read */
 };
@@ -89,6 +91,13 @@ char *source_read(struct source *s, const char *name, size_t max_bytes, size_t *
 json *source_json(struct source *s, const char *name, size_t max_bytes, struct err *err);
 /* Names of the directory's entries, sorted by bytes; arena-owned. */
 int source_list(struct source *s, const char ***names, size_t *n, struct err *err);
+
+/*
+ * Another safetensors file beside the model's weights (a module of its own: "2_Dense/model.safetensors"). Its tensors,
+ * sorted by name, are s->tensors[*first … *first + *n); a file that is attached already is found again. Only while
+ * building. HFGGUF_NOT_FOUND when it is not there.
+ */
+int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err);
 
 /* Index of an open file by its relative name, or -1. */
 int64_t source_file_index(const struct source *s, const char *name);
