@@ -197,6 +197,8 @@ static enum config_result set_extra(struct config_job *job, const json *m)
 		return CONFIG_OK; /* set, but not given out by to_dict */
 	if (!strcmp(key, "use_return_dict") || str_in(key, job->cls->readonly))
 		return CONFIG_RAISES;
+	if (job->params_last && json_get(job->params, key))
+		return CONFIG_OK;
 	if (!strcmp(key, "name_or_path"))
 		key = "_name_or_path";
 	return config_put(job, key, m);

@@ -49,6 +49,7 @@ struct config_job {
 	const json *user;  /* the keyword arguments */
 	json *params;      /* the class's defaults, to tell parameters from other keys */
 	bool with_kwargs;  /* "super" passes the user's other keys on */
+	bool params_last;  /* parameters are stored after "super" */
 	bool super_done;
 	struct err *err;
 };

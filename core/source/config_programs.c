@@ -2,7 +2,8 @@
  * What the config classes of transformers 4.57.6 derive, in the order of their __init__. A table of facts; the words:
  *
  *     super                 the base class and the keys that are no parameters; last where it is not written.
- *                           super:bare passes no keys on
+ *                           super:bare passes no keys on; with super:first aliases of parameters have
+ *                           no effect, for the parameters are stored afterwards
  *     kv                    num_key_value_heads: num_attention_heads where null
  *     head_dim              hidden_size // num_attention_heads where null; :always; :true where false as a condition
  *     set:k=v null:k=v      a constant; only where null
@@ -58,7 +59,7 @@ const struct config_program config_programs[] = {
 	{ "Exaone4Config", "layers_exaone4 check_layers" },
 	{ "FalconConfig", "falcon_ffn renamed:hidden_size=n_embed nullcopy:num_kv_heads=num_attention_heads super "
 			  "drop:n_embed" },
-	{ "FalconH1Config", "set:attention_bias=false set:mlp_bias=false kv set:rope_scaling=null mamba_heads:mamba_d_ssm "
+	{ "FalconH1Config", "set:attention_bias=false set:mlp_bias=false kv mamba_heads:mamba_d_ssm "
 			    "null:mlp_multipliers=[1.0,1.0] null:attention_out_multiplier=1.0 "
 			    "null:attention_in_multiplier=1.0 null:key_multiplier=1.0 "
 			    "null:ssm_multipliers=[1.0,1.0,1.0,1.0,1.0] null:ssm_in_multiplier=1.0 "
@@ -108,7 +109,7 @@ const struct config_program config_programs[] = {
 	{ "MistralConfig", "kv" },
 	{ "Mistral3Config", "auto:vision_config=pixtral auto:text_config=mistral" },
 	{ "MixtralConfig", "kv" },
-	{ "ModernBertConfig", "super in:classifier_pooling=cls,mean" },
+	{ "ModernBertConfig", "super:first in:classifier_pooling=cls,mean" },
 	{ "MptConfig", "sub:attn_config=MptAttentionConfig" },
 	{ "MptAttentionConfig", "super:bare in:attn_type=multihead_attention,multiquery_attention" },
 	{ "MT5Config", T5 },
@@ -169,7 +170,7 @@ const struct config_program config_programs[] = {
 	{ "UMT5Config", T5 },
 	{ "VoxtralConfig", "auto:audio_config=voxtral_encoder auto:text_config=llama from_text:vocab_size "
 			   "from_text:hidden_size" },
-	{ "VoxtralEncoderConfig", "super set:dropout=0.0 set:layerdrop=0.0 set:activation_dropout=0.0" },
+	{ "VoxtralEncoderConfig", "super:first set:dropout=0.0 set:layerdrop=0.0 set:activation_dropout=0.0" },
 	{ "WhisperConfig", "copy:num_hidden_layers=encoder_layers" },
 	{ NULL, NULL },
 };

@@ -72,11 +72,11 @@ static bool sized(const json *j)
 
 static bool longrope_ok(const struct config_job *job, const json *rope)
 {
-	const json *head_dim = json_get(job->out, "head_dim");
+	const json *head_dim = json_get(job->out, "head_dim"), *part = json_get(job->out, "partial_rotary_factor");
 	int64_t v;
 
 	return config_floor_div(job, "hidden_size", "num_attention_heads", &v) && (!head_dim || is_num(head_dim)) &&
-	       sized(json_get(rope, "short_factor")) && sized(json_get(rope, "long_factor"));
+	       (!part || is_num(part)) && sized(json_get(rope, "short_factor")) && sized(json_get(rope, "long_factor"));
 }
 
 static bool llama3_ok(const struct config_job *job, const json *rope)

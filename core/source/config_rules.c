@@ -28,6 +28,7 @@ static bool is_null(const struct config_job *job, const char *key)
 static enum config_result word_super(struct config_job *job, const char *arg)
 {
 	job->with_kwargs = strcmp(arg, "bare") != 0;
+	job->params_last = !strcmp(arg, "first");
 	return config_super(job);
 }
 

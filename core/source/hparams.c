@@ -60,7 +60,8 @@ json *source_hparams(struct source *s, bool mistral_format, struct err *err)
 	raw = read_config(s, mistral_format ? "params.json" : "config.json", err);
 	if (!raw || mistral_format)
 		return raw;
-	config = autoconfig(raw, s->path, err);
+	config = autoconfig(raw, s->given, err);
+	s->auto_config = config != NULL;
 	if (config) {
 		json_free(raw);
 		raw = config;

@@ -32,6 +32,32 @@ static const char *path_name(const char *p, struct arena *arena)
 	return arena_memdup(arena, last, n);
 }
 
+/* str(Path(p)): without "." and empty components; "." for none. */
+static const char *path_normal(const char *p, struct arena *arena)
+{
+	char *out = arena_alloc(arena, strlen(p) + 2), *o = out;
+
+	if (!out)
+		return NULL;
+	if (*p == '/')
+		*o++ = '/';
+	while (*p) {
+		size_t k = strcspn(p, "/");
+
+		if (k && !(k == 1 && *p == '.')) {
+			if (o > out && o[-1] != '/')
+				*o++ = '/';
+			memcpy(o, p, k);
+			o += k;
+		}
+		p += k + (p[k] == '/');
+	}
+	if (o == out)
+		*o++ = '.';
+	*o = 0;
+	return out;
+}
+
 static const char *absolute(const char *path, struct arena *arena)
 {
 	autofree char *cwd = NULL;
@@ -62,7 +88,8 @@ static int open_directory(struct source *s, const char *model, struct err *err)
 		return err_errno(err, HFGGUF_IO, "%.1000s: cannot open", model);
 	}
 	s->path = absolute(path, s->arena);
-	if (!s->path || !s->name)
+	s->given = path_normal(path, s->arena);
+	if (!s->path || !s->given || !s->name)
 		return err_nomem(err);
 	s->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return s->dir_fd < 0 ? err_errno(err, HFGGUF_IO, "%.1000s: cannot open", s->path) : 0;
