@@ -5,6 +5,7 @@
 #include "fs/say.h"
 #include "fs/status_dir.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,22 @@ static int serve(struct front *f)
 	return MOUNT_FAILED;
 }
 
+/*
+ * What we took out of the tree ourselves is not to be taken out again: by now another mount may stand at that path.
+ * libfuse leaves the path alone when its connection is dead, and one on which files are still open is not; so it is
+ * ended first, by putting something dead (a pipe that nobody reads) in the place of its descriptor.
+ */
+static void end_connection(struct fuse_session *se)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return;
+	close(fds[0]);
+	dup2(fds[1], fuse_session_fd(se));
+	close(fds[1]);
+}
+
 static int mount_and_serve(struct front *f)
 {
 	int status;
@@ -113,9 +130,9 @@ static int mount_and_serve(struct front *f)
 		return MOUNT_FAILED;
 	}
 	status = serve(f);
-	/* By now another mount may stand at that path: what we took out ourselves is not to be taken out again. */
-	if (!atomic_load(&f->detached))
-		fuse_session_unmount(f->session);
+	if (atomic_load(&f->detached))
+		end_connection(f->session);
+	fuse_session_unmount(f->session);
 	fuse_session_destroy(f->session);
 	return status;
 }
