@@ -169,7 +169,8 @@ static enum config_result set_labels(struct config_job *job)
 static enum config_result set_dtype(struct config_job *job)
 {
 	static const char *const names =
-		"float32 float64 float16 bfloat16 uint8 int8 int16 int32 int64 bool complex64 complex128 uint16 uint32 uint64 "
+		"float32 float64 float16 bfloat16 uint8 int8 int16 int32 int64 bool complex64 complex128 "
+		"uint16 uint32 uint64 "
 		"float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu";
 	static const char *const short_names[][2] = { { "float", "float32" }, { "double", "float64" }, { "half", "float16" },
 						      { "long", "int64" },    { "int", "int32" },      { "short", "int16" },

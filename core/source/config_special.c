@@ -267,7 +267,8 @@ static enum config_result word_janus(struct config_job *job, const char *arg)
 	int64_t image, patch;
 
 	(void)arg;
-	if (!json_int(json_get(vision, "image_size"), &image) || !json_int(json_get(vision, "patch_size"), &patch) || patch <= 0)
+	if (!json_int(json_get(vision, "image_size"), &image) || !json_int(json_get(vision, "patch_size"), &patch) ||
+	    patch <= 0)
 		return CONFIG_RAISES;
 	if (!json_put_int(vq, "num_patches", image / patch))
 		return config_nomem(job);

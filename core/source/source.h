@@ -64,6 +64,9 @@ struct source {
 	uint32_t n_side; /* behind them: tensors of attached files, not in by_name */
 	struct map by_name; /* tensor name -> index into tensors */
 	int64_t mtime_ns;    /* newest of all files that were read */
+	/* source_hparams came from a config class, whose id2label has integer keys: labels sort as numbers then, else
+	 * as strings. */
+	bool auto_config;
 };
 
 struct source_options {
