@@ -121,17 +121,13 @@ struct value value_of_json(struct metadata *m, const json *j)
 		return (struct value){ .kind = VALUE_NONE };
 	if (!cJSON_IsArray(j) && !cJSON_IsObject(j))
 		return scalar_value(m, j);
-	v.n = json_count(j);
 	if (cJSON_IsObject(j)) {
 		v.kind = VALUE_OTHER;
 		return v;
 	}
-	v.items = md_alloc(m, v.n ? v.n : 1, sizeof(*v.items));
-	if (!v.items) {
-		v.n = 0;
+	v.items = md_alloc(m, json_count(j) + 1, sizeof(*v.items));
+	if (!v.items)
 		return v;
-	}
-	v.n = 0;
 	json_for(item, j)
 		v.items[v.n++] = value_of_json(m, item);
 	return v;
@@ -271,6 +267,20 @@ static json *load_override(struct source *src, const char *path, struct err *err
 	return j;
 }
 
+/* Notes on what stops the reference. */
+static void note_odd_value(struct metadata *m, enum field f)
+{
+	const struct value *v = &m->field[f];
+	enum value_kind kind = value_common_kind(v);
+
+	if (metadata_fields[f].type == KV_STRING && v->truth && v->kind != VALUE_TEXT && f != F_LICENSE)
+		md_note(m, "%s: not a string in the model card or metadata file; %s", metadata_fields[f].key,
+			v->s.n ? "its text is written" : "left out");
+	if (metadata_fields[f].type == KV_ARRAY && v->n && (kind == VALUE_NONE || kind >= VALUE_LIST))
+		md_note(m, "%s: values of several types in the model card or metadata file; their texts are written",
+			metadata_fields[f].key);
+}
+
 /* What the reference leaves to its callers: prepare_metadata. */
 static void finish(struct metadata *m, const struct source *src, const struct param_count *params)
 {
@@ -282,13 +292,8 @@ static void finish(struct metadata *m, const struct source *src, const struct pa
 		metadata_set_size_label(m, label);
 		m->failed |= !label;
 	}
-	for (int f = 0; f < F_COUNT; f++) {
-		const struct value *v = &m->field[f];
-
-		if (metadata_fields[f].type == KV_STRING && v->truth && v->kind != VALUE_TEXT && f != F_LICENSE)
-			md_note(m, "%s: not a string in the model card or metadata file; %s", metadata_fields[f].key,
-				v->s.n ? "its text is written" : "left out");
-	}
+	for (enum field f = 0; f < F_COUNT; f++)
+		note_odd_value(m, f);
 }
 
 static int load_card(struct metadata *m, struct source *src, struct err *err)

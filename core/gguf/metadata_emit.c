@@ -127,8 +127,7 @@ static void emit_origins(struct kv_list *kv, const char *prefix, const struct or
 		}
 }
 
-/* The items' common kind, or VALUE_NONE. */
-static enum value_kind common_kind(const struct value *v)
+enum value_kind value_common_kind(const struct value *v)
 {
 	for (size_t i = 1; i < v->n; i++)
 		if (v->items[i].kind != v->items[0].kind)
@@ -166,9 +165,20 @@ static void put_f32(void *to, const struct value *item)
 	*(float *)to = (float)item->d;
 }
 
-static void put_text(void *to, const struct value *item)
+/* Lists and mappings in a list have no text. */
+static void emit_texts(struct kv_list *kv, const char *key, const struct value *v)
 {
-	*(struct text *)to = item->s.p ? item->s : TEXT("");
+	struct text *items = arena_array(kv->arena, v->n ? v->n : 1, sizeof(*items));
+	size_t n = 0;
+
+	if (!items) {
+		kv->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < v->n; i++)
+		if (v->items[i].s.n || v->items[i].kind == VALUE_TEXT)
+			items[n++] = v->items[i].s;
+	kv_array_ref(kv, key, KV_STRING, items, n);
 }
 
 /* Python's str is a sequence too: of its characters. */
@@ -202,7 +212,7 @@ static bool all_fit_i32(const struct value *v)
 /* The type of the array is its items'. Mixed ones stop the reference: their texts are written. */
 static void emit_list(struct kv_list *kv, const char *key, const struct value *v)
 {
-	enum value_kind kind = common_kind(v);
+	enum value_kind kind = value_common_kind(v);
 
 	if (v->kind == VALUE_TEXT)
 		emit_characters(kv, key, v->s);
@@ -213,7 +223,7 @@ static void emit_list(struct kv_list *kv, const char *key, const struct value *v
 	else if (kind == VALUE_NUM)
 		emit_items(kv, key, KV_F32, sizeof(float), v, put_f32);
 	else if (v->kind == VALUE_LIST)
-		emit_items(kv, key, KV_STRING, sizeof(struct text), v, put_text);
+		emit_texts(kv, key, v);
 }
 
 void metadata_emit(const struct metadata *m, struct kv_list *kv)

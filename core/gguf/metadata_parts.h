@@ -31,7 +31,7 @@ struct value {
 	int64_t i;           /* VALUE_INT, VALUE_BOOL */
 	double d;            /* any number or bool */
 	struct value *items; /* VALUE_LIST */
-	size_t n;            /* items; members of a mapping */
+	size_t n;
 };
 
 enum field { /* in the order in which set_gguf_meta_model writes them */
@@ -84,6 +84,8 @@ struct value value_text(struct text s);
 struct value value_of_json(struct metadata *m, const json *j);
 /* Appends to a list value, which starts as VALUE_NONE. */
 void value_append(struct metadata *m, struct value *list, const json *item);
+/* The kind that all items of a list have, or VALUE_NONE. */
+enum value_kind value_common_kind(const struct value *v);
 /* The dict of an origin; anything else gives an empty one. */
 struct origin origin_of_json(struct metadata *m, const json *j);
 

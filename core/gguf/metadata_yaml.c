@@ -9,11 +9,11 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_DEPTH = 256, MAX_NODES = 1 << 20 };
+enum { MAX_DEPTH = 256, MAX_NODES = 1 << 18, MAX_ANCHORS = 1024 };
 
 struct anchor {
 	char *name;
-	json *node; /* a copy */
+	json *node; /* a copy; NULL while the node is being read */
 };
 
 struct loader {
@@ -65,7 +65,8 @@ static const char *scalar_type(const yaml_event_t *ev)
 
 	if (tag && str_starts(tag, prefix))
 		return tag + strlen(prefix);
-	if (tag || !ev->data.scalar.plain_implicit)
+	/* The tag "!" makes a plain scalar of a quoted one. */
+	if (!ev->data.scalar.plain_implicit && !(tag && !strcmp(tag, "!")))
 		return "str";
 	return scalar_plain_type((struct scan){ value, value + ev->data.scalar.length });
 }
@@ -114,6 +115,8 @@ static json *alias_node(struct loader *y, const char *name, unsigned depth)
 
 		if (strcmp(y->anchors.v[i].name, name))
 			continue;
+		if (!node) /* a list that holds itself */
+			return cJSON_CreateRaw("");
 		if (measure(node, &y->n_nodes) + depth > MAX_DEPTH || y->n_nodes > MAX_NODES)
 			return too_large(y);
 		copy = cJSON_Duplicate(node, true);
@@ -121,8 +124,7 @@ static json *alias_node(struct loader *y, const char *name, unsigned depth)
 			err_nomem(y->err);
 		return copy;
 	}
-	/* Unknown, or of a node that is not finished: a list that holds itself. */
-	err_set(y->err, HFGGUF_CORRUPT, "alias *%s of no finished value", name);
+	err_set(y->err, HFGGUF_CORRUPT, "alias *%s of no value", name);
 	return NULL;
 }
 
@@ -292,44 +294,60 @@ static json *compose_node(struct loader *y, yaml_event_t *ev, unsigned depth)
 	return NULL;
 }
 
-static bool remember(struct loader *y, const char *name, const json *node)
+static const char *anchor_of(const yaml_event_t *ev)
 {
-	struct anchor a = { strdup(name), cJSON_Duplicate(node, true) };
+	switch (ev->type) {
+	case YAML_SCALAR_EVENT:
+		return (const char *)ev->data.scalar.anchor;
+	case YAML_SEQUENCE_START_EVENT:
+		return (const char *)ev->data.sequence_start.anchor;
+	case YAML_MAPPING_START_EVENT:
+		return (const char *)ev->data.mapping_start.anchor;
+	default:
+		return NULL;
+	}
+}
 
-	measure(node, &y->n_nodes);
-	if (a.name && a.node && y->n_nodes <= MAX_NODES && vec_push(&y->anchors, a))
-		return true;
-	free(a.name);
-	json_free(a.node);
-	if (y->n_nodes > MAX_NODES)
-		too_large(y);
-	else
+/* Composes the node of an anchor, and keeps a copy for its aliases. */
+static json *compose_anchored(struct loader *y, yaml_event_t *ev, const char *name, unsigned depth)
+{
+	struct anchor a = { strdup(name), NULL };
+	size_t at = y->anchors.n;
+	json *j, *copy;
+
+	if (at >= MAX_ANCHORS) {
+		free(a.name);
+		return too_large(y);
+	}
+	if (!a.name || !vec_push(&y->anchors, a)) {
+		free(a.name);
 		err_nomem(y->err);
-	return false;
+		return NULL;
+	}
+	j = compose_node(y, ev, depth);
+	if (!j)
+		return NULL;
+	measure(j, &y->n_nodes);
+	copy = y->n_nodes <= MAX_NODES ? cJSON_Duplicate(j, true) : too_large(y);
+	if (!copy) {
+		json_free(j);
+		err_nomem(y->err); /* unless there is an error already */
+		return NULL;
+	}
+	y->anchors.v[at].node = copy;
+	return j;
 }
 
 /* The node that starts with this event. */
 static json *compose(struct loader *y, yaml_event_t *ev, unsigned depth)
 {
-	const yaml_char_t *anchor = NULL;
-	json *j;
+	const char *anchor = anchor_of(ev);
 
 	if (++y->n_nodes > MAX_NODES || depth > MAX_DEPTH)
 		return too_large(y);
 	if (ev->type == YAML_ALIAS_EVENT)
 		return alias_node(y, (const char *)ev->data.alias.anchor, depth);
-	if (ev->type == YAML_SCALAR_EVENT)
-		anchor = ev->data.scalar.anchor;
-	else if (ev->type == YAML_SEQUENCE_START_EVENT)
-		anchor = ev->data.sequence_start.anchor;
-	else if (ev->type == YAML_MAPPING_START_EVENT)
-		anchor = ev->data.mapping_start.anchor;
-	j = compose_node(y, ev, depth);
-	if (j && anchor && !remember(y, (const char *)anchor, j)) {
-		json_free(j);
-		return NULL;
-	}
-	return j;
+	return anchor ? compose_anchored(y, ev, anchor, depth) : compose_node(y, ev, depth);
 }
 
 /* The next event is of this type; its contents are of no interest. */

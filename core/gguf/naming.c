@@ -79,6 +79,18 @@ static void add_word(struct buf *b, const char *s, bool upper)
 	add_stripped(b, (struct text){ s, strlen(s) }, upper);
 }
 
+/* As it is: not stripped, spaces included. A false in the card is no label to the KV list, but one here. */
+static void add_size(struct buf *b, const struct value *v)
+{
+	struct text s = v->kind == VALUE_BOOL ? (v->i ? TEXT("True") : TEXT("False")) : v->s;
+
+	if (v->kind == VALUE_NONE)
+		return;
+	buf_putc(b, '-');
+	for (size_t i = 0; i < s.n; i++)
+		buf_putc(b, s.p[i] == '/' || !s.p[i] ? '-' : s.p[i]);
+}
+
 static const char *to_arena(struct buf *b, struct arena *arena)
 {
 	const char *s = b->failed ? NULL : arena_memdup(arena, b->p ? b->p : "", b->n);
@@ -96,13 +108,8 @@ const char *metadata_file_stem(const struct metadata *m, bool with_size, const c
 	if (name->kind == VALUE_NONE)
 		name = &m->field[F_NAME];
 	add_stripped(&b, name->kind == VALUE_NONE ? TEXT("ggml-model") : name->s, false);
-	if (with_size && m->field[F_SIZE_LABEL].kind != VALUE_NONE) {
-		struct text label = m->field[F_SIZE_LABEL].s;
-
-		buf_putc(&b, '-');
-		for (size_t i = 0; i < label.n; i++) /* as it is, spaces included */
-			buf_putc(&b, label.p[i] == '/' || !label.p[i] ? '-' : label.p[i]);
-	}
+	if (with_size)
+		add_size(&b, &m->field[F_SIZE_LABEL]);
 	add_value(&b, &m->field[F_FINETUNE]);
 	add_value(&b, &m->field[F_VERSION]);
 	add_word(&b, output_type, true);
@@ -124,13 +131,20 @@ static bool field_is(const char *p, size_t n, const char *name)
 	return strlen(name) == n && !memcmp(p, name, n);
 }
 
-/* One replacement field of str.format, by its text between the braces; false when it is none of ours. */
-static bool add_field(struct buf *b, const char *p, size_t n, bool *numbered, const char *output_type)
-{
-	bool lower = field_is(p, n, "outtype") || field_is(p, n, "ftype") || field_is(p, n, "0");
+enum numbering { NO_NUMBERS, AUTOMATIC, MANUAL }; /* "{}" once, or "{0}", but not both */
 
-	if (!n && !*numbered)
-		lower = *numbered = true;
+/* One replacement field of str.format, by its text between the braces; false when it is none of ours. */
+static bool add_field(struct buf *b, const char *p, size_t n, enum numbering *numbering, const char *output_type)
+{
+	bool lower = field_is(p, n, "outtype") || field_is(p, n, "ftype");
+
+	if (!n && *numbering == NO_NUMBERS) {
+		lower = true;
+		*numbering = AUTOMATIC;
+	} else if (field_is(p, n, "0") && *numbering != AUTOMATIC) {
+		lower = true;
+		*numbering = MANUAL;
+	}
 	if (!lower && !field_is(p, n, "OUTTYPE") && !field_is(p, n, "FTYPE"))
 		return false;
 	add_case(b, output_type, !lower);
@@ -140,7 +154,7 @@ static bool add_field(struct buf *b, const char *p, size_t n, bool *numbered, co
 /* str.format; what that would refuse is kept as it is, and *bad points to the first such place. */
 static void format_name(struct buf *b, const char *pattern, const char *output_type, const char **bad)
 {
-	bool numbered = false;
+	enum numbering numbering = NO_NUMBERS;
 
 	*bad = NULL;
 	for (const char *p = pattern; *p;) {
@@ -149,7 +163,7 @@ static void format_name(struct buf *b, const char *pattern, const char *output_t
 		if ((*p == '{' || *p == '}') && p[1] == *p) {
 			buf_putc(b, *p);
 			p += 2;
-		} else if (*p == '{' && p[n + 1] == '}' && add_field(b, p + 1, n, &numbered, output_type)) {
+		} else if (*p == '{' && p[n + 1] == '}' && add_field(b, p + 1, n, &numbering, output_type)) {
 			p += n + 2;
 		} else {
 			if ((*p == '{' || *p == '}') && !*bad)
