@@ -8,18 +8,33 @@
 
 /* ---- patterns ---- */
 
+static bool glob(const char *s, const char *p, const char *p_end);
+
+/* What is behind a '*': a fixed tail is compared where it must be, anything else tried wherever it may begin. */
+static bool glob_rest(const char *s, const char *p, const char *p_end)
+{
+	size_t n = (size_t)(p_end - p), len;
+
+	if (!memchr(p, '*', n) && !memchr(p, '#', n)) {
+		len = strlen(s);
+		return len >= n && !memcmp(s + len - n, p, n);
+	}
+	for (; *s; s++) {
+		if (*p != '#' && !(s = strchr(s, *p)))
+			return false;
+		if (glob(s, p, p_end))
+			return true;
+	}
+	return false;
+}
+
 static bool glob(const char *s, const char *p, const char *p_end)
 {
 	for (; p < p_end; p++) {
 		if (*p == '*') {
 			while (p < p_end && *p == '*')
 				p++;
-			if (p == p_end)
-				return true;
-			for (; *s; s++)
-				if (glob(s, p, p_end))
-					return true;
-			return false;
+			return p == p_end || glob_rest(s, p, p_end);
 		}
 		if (*p == '#') {
 			if (!isdigit((unsigned char)*s))
