@@ -114,6 +114,13 @@ static bool is_idle(const struct front *f)
 	return f->opts->timeout_s && !atomic_load(&f->n_open) && idle_ns >= f->opts->timeout_s * 1000000000LL;
 }
 
+/* When it works the kernel ends the loop. When somebody's working directory is in it, that is a use: try later. */
+static void unmount_idle(struct front *f, dev_t dev)
+{
+	if (!is_ours(f, dev) || unmount_if_idle(f->dir))
+		atomic_store(&f->last_use_ns, front_now_ns());
+}
+
 static void ready(struct front *f, dev_t dev)
 {
 	raise_readahead(f, dev);
@@ -149,8 +156,8 @@ static void *control(void *arg)
 		}
 		if (ending)
 			end_now(f); /* again at every tick: the signal may come between the loop's test and its wait */
-		else if (is_ready && is_idle(f) && is_ours(f, dev))
-			unmount_if_idle(f->dir); /* then the kernel ends the loop */
+		else if (is_ready && !atomic_load(&f->detached) && is_idle(f))
+			unmount_idle(f, dev);
 	}
 	return NULL;
 }

@@ -17,12 +17,16 @@
 
 static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
+static atomic_bool libfuse_has_spoken; /* then its line tells more than ours would */
+
 static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap)
 {
-	if (level == FUSE_LOG_DEBUG)
+	if (level == FUSE_LOG_DEBUG) {
 		vfprintf(stderr, fmt, ap);
-	else
-		say_verror(fmt, ap);
+		return;
+	}
+	atomic_store(&libfuse_has_spoken, true);
+	say_verror(fmt, ap);
 }
 
 /* Threads wait in reads that are being computed, so there are more of them than processors. */
@@ -125,7 +129,8 @@ static int mount_and_serve(struct front *f)
 		return MOUNT_FAILED;
 	}
 	if (fuse_session_mount(f->session, f->dir)) {
-		say_error("%s: cannot mount here", f->dir);
+		if (!atomic_load(&libfuse_has_spoken))
+			say_error("%s: cannot mount here", f->dir);
 		fuse_session_destroy(f->session);
 		return MOUNT_FAILED;
 	}
