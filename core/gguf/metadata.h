@@ -19,9 +19,9 @@ struct param_count { /* get_total_parameter_count; total < 0: an adapter */
 struct metadata; /* arena-owned; strings may be NULL */
 
 /*
- * Metadata.load and the fall-backs of prepare_metadata: the directory's name when there is no other, the size label from
- * the parameters when no name holds one. override_path, model_name: options, or NULL. Reads README.md, config.json,
- * generation_config.json below src. Without tensors (vocab-only) params is all zero. On failure NULL with err set.
+ * Metadata.load and the fall-backs of prepare_metadata: the directory's name when there is no other, the size label
+ * from the parameters when no name holds one. override_path, model_name: options, or NULL. Reads README.md,
+ * config.json, generation_config.json below src. Without tensors (vocab-only) params is all zero. On failure NULL with err set.
  */
 struct metadata *metadata_load(struct source *src, const char *override_path, const char *model_name,
 			       const struct param_count *params, struct arena *arena, struct err *err);
@@ -40,8 +40,8 @@ void metadata_emit(const struct metadata *m, struct kv_list *kv);
  * size_label=None. output_type and model_type may be NULL. No ".gguf". */
 const char *metadata_file_stem(const struct metadata *m, bool with_size, const char *output_type,
 			       const char *model_type, struct arena *arena);
-/* fill_templated_filename: {ftype}, {outtype}, … of an outfile pattern replaced. NULL: memory is out. Other braces stay as
- * they are: metadata_check_name refuses them beforehand, as the reference does. */
+/* fill_templated_filename: {ftype}, {outtype}, … of an outfile pattern replaced. NULL: memory is out. Other braces
+ * stay as they are: metadata_check_name refuses them beforehand, as the reference does. */
 const char *metadata_fill_name(const char *pattern, const char *output_type, struct arena *arena);
 /* HFGGUF_OPTION with a sentence when an outfile pattern has braces that mean nothing. */
 int metadata_check_name(const char *pattern, struct err *err);

@@ -98,7 +98,8 @@ static json *parse_card(struct metadata *m, const struct buf *b, struct err *err
 		return NULL;
 	}
 	if (!card)
-		md_note(m, "README.md: its front matter is not valid YAML (%s); the model card's metadata is left out", why.msg);
+		md_note(m, "README.md: its front matter is not valid YAML (%s); the model card's metadata is left out",
+			why.msg);
 	else if (more)
 		md_note(m, "README.md: its front matter has several YAML documents; the first is used");
 	if (!cJSON_IsObject(card)) {

@@ -2,8 +2,8 @@
  * What the files of the metadata share; nothing outside of core/gguf/metadata*.c and naming.c includes this.
  *
  * A field's value keeps its type, because the reference does: a list of ints in `tags` becomes an array of INT32, a
- * false or empty value is not written, and a license list is joined by commas. Where the reference would stop (a version
- * that YAML reads as a number), the text as it was written in the source is used, and a note says so.
+ * false or empty value is not written, and a license list is joined by commas. Where the reference would stop (a
+ * version that YAML reads as a number), the text as it was written in the source is used, and a note says so.
  */
 #ifndef CORE_GGUF_METADATA_PARTS_H
 #define CORE_GGUF_METADATA_PARTS_H
@@ -51,7 +51,10 @@ struct field_info {
 };
 extern const struct field_info metadata_fields[F_COUNT];
 
-enum origin_part { O_NAME, O_AUTHOR, O_VERSION, O_ORGANIZATION, O_DESCRIPTION, O_URL, O_DOI, O_UUID, O_REPO_URL, O_COUNT };
+enum origin_part {
+	O_NAME, O_AUTHOR, O_VERSION, O_ORGANIZATION, O_DESCRIPTION, O_URL, O_DOI, O_UUID, O_REPO_URL,
+	O_COUNT
+};
 extern const char *const metadata_origin_parts[O_COUNT];
 
 struct origin { /* a base model or a dataset */
@@ -132,9 +135,11 @@ bool scalar_in(struct scan s, const char *words);
 /* Number node of one that scalar_is_int or scalar_is_float; NULL when memory is out. */
 json *scalar_number(struct scan s, bool is_float_type);
 
-/* metadata_yaml.c: yaml.safe_load of one document as a JSON tree, or NULL with err set. Scalars that are no strings keep
- * their text in valuestring; what JSON does not have (dates, …) is a cJSON_Raw. Of members with equal names the first
- * counts, their order means nothing. *more is set when further documents follow. An empty text gives a JSON null. */
+/*
+ * metadata_yaml.c: yaml.safe_load of one document as a JSON tree, or NULL with err set. Scalars that are no strings
+ * keep their text in valuestring; what JSON does not have (dates, …) is a cJSON_Raw. Of members with equal names the
+ * first counts, their order means nothing. *more is set when further documents follow. An empty text gives a JSON null.
+ */
 json *yaml_load(const char *text, size_t n, bool *more, struct err *err);
 
 /* metadata_card.c */

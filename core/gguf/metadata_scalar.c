@@ -1,6 +1,6 @@
 /*
- * Plain scalars of YAML 1.1: which type one has, and numbers' values (underscores, 0b, 0x, octal by a leading zero, base
- * 60 by colons). Source: https://yaml.org/type/, in the spelling that PyYAML takes.
+ * Plain scalars of YAML 1.1: which type one has, and numbers' values (underscores, 0b, 0x, octal by a leading zero,
+ * base 60 by colons). Source: https://yaml.org/type/, in the spelling that PyYAML takes.
  */
 #include "core/gguf/metadata_parts.h"
 

@@ -191,6 +191,8 @@ int metadata_check_name(const char *pattern, struct err *err)
 	buf_free(&b);
 	if (!bad)
 		return 0;
-	return err_set(err, HFGGUF_OPTION, "outfile=%s: '%.20s' is no placeholder; {ftype}, {outtype}, {FTYPE} and {OUTTYPE} "
-		       "are, and a brace itself is written twice", pattern, bad);
+	return err_set(err, HFGGUF_OPTION,
+		       "outfile=%s: '%.20s' is no placeholder; {ftype}, {outtype}, {FTYPE} and {OUTTYPE} are, "
+		       "and a brace itself is written twice",
+		       pattern, bad);
 }
