@@ -140,12 +140,13 @@ static void test_models(void)
 		.readme = "---\nlicense: [mit, apache-2.0]\nlanguage:\n- en\n- no\ntags: x\npipeline_tag: y\n"
 			  "base_model: org/Base-7B-v1\ndatasets: https://huggingface.co/d/set\n---\n# no: yaml",
 		.kv = "name=A|license=mit,apache-2.0|base_model.count=1|base_model.0.name=Base 7B v1|"
-		      "base_model.0.version=v1|base_model.0.organization=Org|base_model.0.repo_url=https://huggingface.co/org/Base-7B-v1|"
+		      "base_model.0.version=v1|base_model.0.organization=Org|"
+		      "base_model.0.repo_url=https://huggingface.co/org/Base-7B-v1|"
 		      "dataset.count=1|dataset.0.name=Set|dataset.0.organization=D|"
 		      "dataset.0.repo_url=https://huggingface.co/d/set|tags=[x,y]|languages=[en,no]",
 	};
 	static const struct model path = {
-		.name = "b", .config = "{\"_name_or_path\": \"/home/u/llama-7b\"}", .kv = "name=B",
+		.name = "b", .config = "{\"_name_or_path\": \"/data/models/llama-7b\"}", .kv = "name=B",
 	};
 	static const struct model config = {
 		.name = "c", .config = "{\"_name_or_path\": \"meta-llama/Llama-2-7b-hf\"}",
@@ -174,7 +175,8 @@ static void test_override(void)
 		.name = "f-7b", .readme = "---\nname: Card\nlicense: mit\n---\n", .model_name = "Option",
 		.override = "{\"general.name\": \"File\", \"general.license\": \"no\", \"general.author\": \"A\","
 			    " \"general.base_models\": [{\"name\": \"N\"}], \"general.tags\": \"ab\"}",
-		.kv = "name=Option|author=A|finetune=7b|basename=f|size_label=0.10K|license=mit|base_model.count=1|base_model.0.name=N|"
+		.kv = "name=Option|author=A|finetune=7b|basename=f|size_label=0.10K|license=mit|"
+		      "base_model.count=1|base_model.0.name=N|"
 		      "tags=[a,b]",
 		.params = { 100, 0, 0, 0 }, .stem = "f-0.10K-7b-Q8_0",
 	};
@@ -273,7 +275,8 @@ static void test_titles(void)
 {
 	static const char *const t[][2] = {
 		{ "  llama-2 chat--hf ", "Llama 2 Chat Hf" }, { "GPT-neoX", "GPT neoX" },
-		{ "v1.5-v2x-7b", "v1.5 V2X 7b" },             { "it's-\xC3\xA9t\xC3\xA9", "It'S \xC3\x89t\xC3\xA9" }, { "\xEF\xAC\x81x", "Fix" },
+		{ "v1.5-v2x-7b", "v1.5 V2X 7b" },             { "it's-\xC3\xA9t\xC3\xA9", "It'S \xC3\x89t\xC3\xA9" },
+		{ "\xEF\xAC\x81x", "Fix" },
 	};
 	struct metadata m = { .arena = arena_new() };
 
