@@ -35,6 +35,11 @@ void convert_init_c(struct quant_type *types);
 void simple_init_c(struct quant_type *types);
 void weighted_init_c(struct quant_type *types);
 void k_quants_init_c(struct quant_type *types);
+void iq4_init_c(struct quant_type *types);
+void iq23_init_c(struct quant_type *types);
+void iq1_init_c(struct quant_type *types);
+void dequant_init_c(struct quant_type *types);
+void dequant_iq_init_c(struct quant_type *types);
 
 #ifdef __x86_64__
 void conv_init_avx2(struct conv_table *t);

@@ -67,6 +67,11 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 	simple_init_c(out);
 	weighted_init_c(out);
 	k_quants_init_c(out);
+	iq4_init_c(out);
+	iq23_init_c(out);
+	iq1_init_c(out);
+	dequant_init_c(out);
+	dequant_iq_init_c(out);
 #ifdef __x86_64__
 	if (t >= CPU_AVX2) {
 		conv_init_avx2(conv_out);

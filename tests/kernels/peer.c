@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include <unistd.h>
 
 struct peer_traits { /* struct ggml_type_traits of ggml.h */
 	const char *type_name;
@@ -37,7 +36,7 @@ static void *symbol(void *lib, const char *name)
 
 bool peer_load(const char *path)
 {
-	void *lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	void *lib = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	void *(*set_abort)(void (*)(const char *));
 
 	if (!lib) {
