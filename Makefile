@@ -23,7 +23,8 @@ FS_PKGS := fuse3
 # Asked when first used, so that `make deps all` works on a machine that has nothing yet.
 once = $(eval $(1) := $(shell $(PKG_CONFIG) $(2)))$($(1))
 PKG_CFLAGS = $(call once,PKG_CFLAGS,--cflags $(CORE_PKGS) $(FS_PKGS))
-CORE_LIBS = $(call once,CORE_LIBS,--libs $(CORE_PKGS)) -lm
+CORE_PKG_LIBS = $(call once,CORE_PKG_LIBS,--libs $(CORE_PKGS))
+CORE_LIBS = $(CORE_PKG_LIBS) -lm
 FS_LIBS = $(call once,FS_LIBS,--libs $(FS_PKGS))
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wformat=2 \
@@ -83,7 +84,7 @@ KERNEL_SRC := $(sort $(wildcard tests/kernels/*.c))
 TEST_PROGRAMS := $(UNIT) $(TOOLS) $(T)/mkmodel $(if $(KERNEL_SRC),$(T)/check_kernels)
 MKMODEL_SRC := $(sort $(wildcard tests/mkmodel/*.c))
 ARCHIVES := $(sort $(wildcard tests/data/*.tar.xz))
-SUITES ?= style headers shared unit kernels parallel zoo bats install scale real
+SUITES ?= style headers compilers shared unit kernels parallel zoo bats install scale real
 
 $(T)/libfs.a: $(filter-out %/main.o,$(FS_OBJ))
 	@mkdir -p $(@D)

@@ -5,7 +5,7 @@
 # FIXTURES  unpacked tests/data         MKMODEL   the fixture generator
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-BUILD=$(realpath -m --relative-base=/ "${BUILD:-$ROOT/build}")
+BUILD=$(cd "$ROOT" && realpath -m "${BUILD:-build}")
 HFGGUF=$BUILD/hfgguf
 MOUNT=$BUILD/mount.hfgguf
 TOOLS=$BUILD/tests

@@ -1,6 +1,6 @@
 # The fixture models: every file against the sha256 of the reference's.
 #
-#   zoo.sh [--only REGEX] [--waves 1,2] [--quick]      ZOO_WAVES, ZOO_JOBS
+#   zoo.sh [--only REGEX] [--waves 1,2] [--quick]      ZOO_WAVES, ZOO_QUICK, ZOO_JOBS
 #
 # Models of the given waves must be exact (mmproj runs belong to wave 3); of the others the count is printed.
 # --quick: only these waves, and of the plain types only q8_0 (for slow builds).
@@ -58,7 +58,7 @@ if [[ $1 == --model ]]; then # a worker of the xargs below
 	exit
 fi
 
-only=. waves=${ZOO_WAVES:-1} quick=
+only=. waves=${ZOO_WAVES:-1} quick=${ZOO_QUICK:-}
 while (($#)); do
 	case $1 in
 	--only) only=$2; shift ;;
@@ -68,6 +68,10 @@ while (($#)); do
 	esac
 	shift
 done
+if [[ ! -x $HFGGUF || ! -x $MKMODEL || ! -d $FIXTURES/specs ]]; then
+	not_ok "zoo: $BUILD has no programs and fixtures: make programs"
+	exit 1
+fi
 scratch
 export TMP waves quick
 
@@ -77,7 +81,7 @@ awk -F'\t' -v only="$only" '$1 ~ only { print $1; print $5; print $6 }' "$tables
 	$2 == "F" {
 		models++; good += $3; total += $4; all_good += $5; all_total += $6; whole += $5 == $6
 		if ($4)
-			print ($3 == $4 ? "" : "not ") "ok - zoo: " $1 ": " $3 " of " $4 " exact"
+			print ($3 == $4 ? "" : "not ") "ok - zoo: " $1 ": " $3 " of " $4 " exact"; fflush()
 	}
 	$2 == "X" { print "not ok - zoo: " $1 ": " $3 }
 	$2 == 1 { print "#   " $3 }
