@@ -172,8 +172,9 @@ static enum config_result set_dtype(struct config_job *job)
 		"float32 float64 float16 bfloat16 uint8 int8 int16 int32 int64 bool complex64 complex128 "
 		"uint16 uint32 uint64 "
 		"float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu";
-	static const char *const short_names[][2] = { { "float", "float32" }, { "double", "float64" }, { "half", "float16" },
-						      { "long", "int64" },    { "int", "int32" },      { "short", "int16" },
+	static const char *const short_names[][2] = { { "float", "float32" },	 { "double", "float64" },
+						      { "half", "float16" },	 { "long", "int64" },
+						      { "int", "int32" },	 { "short", "int16" },
 						      { "cfloat", "complex64" }, { "cdouble", "complex128" } };
 	const json *j = json_get(job->out, "dtype");
 	const char *s = json_str(j);
@@ -194,7 +195,8 @@ static enum config_result set_extra(struct config_job *job, const json *m)
 
 	if (str_in(m->string, "transformers_version _commit_hash attn_implementation num_labels torch_dtype"))
 		return CONFIG_OK;
-	if (str_in(key, "_auto_class _attn_implementation _attn_implementation_internal base_model_tp_plan base_model_pp_plan"))
+	if (str_in(key, "_auto_class _attn_implementation _attn_implementation_internal base_model_tp_plan "
+			"base_model_pp_plan"))
 		return CONFIG_OK; /* set, but not given out by to_dict */
 	if (!strcmp(key, "use_return_dict") || str_in(key, job->cls->readonly))
 		return CONFIG_RAISES;
@@ -261,7 +263,8 @@ static enum config_result run_program(struct config_job *job)
 		char arg[160] = "";
 
 		if (!w) {
-			err_set(job->err, HFGGUF_UNSUPPORTED, "%s: no rule '%.*s' in the tables", job->cls->name, (int)name, p);
+			err_set(job->err, HFGGUF_UNSUPPORTED, "%s: no rule '%.*s' in the tables", job->cls->name,
+				(int)name, p);
 			return CONFIG_FAILED;
 		}
 		if (name < n)

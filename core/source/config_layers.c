@@ -196,7 +196,8 @@ static enum config_result word_layers_rope(struct config_job *job, const char *a
 		return CONFIG_RAISES;
 	if (chunked)
 		n = INT64_MAX;
-	window = json_true(json_get(job->out, "use_sliding_window")) && !json_is_null(json_get(job->out, "sliding_window"));
+	window = json_true(json_get(job->out, "use_sliding_window")) &&
+		 !json_is_null(json_get(job->out, "sliding_window"));
 	list = json_array();
 	for (const json *m = rope->child; list && m && n > 0; m = m->next, n--) {
 		const char *with = chunked ? "chunked_attention" : "full_attention";

@@ -45,14 +45,15 @@ const struct config_program config_programs[] = {
 	{ "ChameleonConfig", "check_rope_pair sub:vq_config=ChameleonVQVAEConfig image_token" },
 	{ "LlamaConfig", LLAMA },
 	{ "CohereConfig", "kv check_rope" },
-	{ "Cohere2Config", "kv head_dim:always check_rope super pattern:4 layers:_sliding_window_pattern check_layers" },
+	{ "Cohere2Config", "kv head_dim:always check_rope super pattern:4 "
+			   "layers:_sliding_window_pattern check_layers" },
 	{ "DbrxConfig", "sub:attn_config=DbrxAttentionConfig sub:ffn_config=DbrxFFNConfig dbrx "
 			"set:tie_word_embeddings=false" },
 	{ "DbrxAttentionConfig", "super only:" SILENT },
 	{ "DbrxFFNConfig", "super:bare null:ffn_act_fn={'name':'silu'} only:" SILENT },
 	{ "DeepseekV2Config", "super kv copy:head_dim=qk_rope_head_dim rope check_rope" },
-	{ "DeepseekV3Config", "sum:qk_head_dim=qk_nope_head_dim+qk_rope_head_dim copy:head_dim=qk_rope_head_dim kv rope "
-			      "rope_floats check_rope" },
+	{ "DeepseekV3Config", "sum:qk_head_dim=qk_nope_head_dim+qk_rope_head_dim copy:head_dim=qk_rope_head_dim kv "
+			      "rope rope_floats check_rope" },
 	{ "Dots1Config", "kv layers_window check_layers" },
 	{ "Ernie4_5Config", LLAMA },
 	{ "Ernie4_5_MoeConfig", "rope check_rope last_layer:moe_layer_end_index" },
@@ -78,8 +79,8 @@ const struct config_program config_programs[] = {
 	{ "Glm4vMoeConfig", "super sub:vision_config=Glm4vMoeVisionConfig flat:text_config=Glm4vMoeTextConfig" },
 	{ "Glm4vMoeTextConfig", "super rope check_rope" },
 	{ "GPTBigCodeConfig", "multi_query" },
-	{ "GPTNeoXConfig", "super copy:partial_rotary_factor=rotary_pct copy:rope_theta=rotary_emb_base rope check_rope "
-			   "divisible" },
+	{ "GPTNeoXConfig", "super copy:partial_rotary_factor=rotary_pct copy:rope_theta=rotary_emb_base rope "
+			   "check_rope divisible" },
 	{ "GptOssConfig", "kv head_dim layers:2 check_layers set:attention_bias=true rope check_rope" },
 	{ "GraniteConfig", "kv super check_rope" },
 	{ "GraniteSpeechConfig", "auto:text_config=granite auto:projector_config=blip_2_qformer "
@@ -93,7 +94,8 @@ const struct config_program config_programs[] = {
 	{ "InternVLConfig", "sub:vision_config=InternVLVisionConfig auto:text_config=qwen2" },
 	{ "InternVLVisionConfig", "super pair:image_size pair:patch_size" },
 	{ "JambaConfig", "kv offset:attn offset:expert rank:mamba_dt_rank" },
-	{ "JanusConfig", "auto:text_config=llama sub:vision_config=JanusVisionConfig sub:vq_config=JanusVQVAEConfig janus" },
+	{ "JanusConfig", "auto:text_config=llama sub:vision_config=JanusVisionConfig "
+			 "sub:vq_config=JanusVQVAEConfig janus" },
 	{ "Lfm2Config", "kwarg:rope_theta=theta kwarg:intermediate_size=block_ff_dim layers_lfm2 "
 			"kwarg:tie_word_embeddings=tie_embedding" },
 	{ "Lfm2VlConfig", "auto:vision_config=siglip2_vision_model auto:text_config=lfm2" },
@@ -129,11 +131,11 @@ const struct config_program config_programs[] = {
 				      "sub:audio_config=Qwen2_5OmniAudioEncoderConfig "
 				      "sub:text_config=Qwen2_5OmniTextConfig" },
 	{ "Qwen2_5OmniAudioEncoderConfig", "super copy:num_hidden_layers=encoder_layers" },
-	{ "Qwen2_5OmniTextConfig", "super sliding kv rope check_rope "
-				   "null:rope_scaling={'mrope_section':[16,24,24],'rope_type':'default','type':'default'} "
-				   "layers_window check_layers" },
+	{ "Qwen2_5OmniTextConfig", "super sliding kv rope check_rope null:rope_scaling={'mrope_section':[16,24,24],"
+				   "'rope_type':'default','type':'default'} layers_window check_layers" },
 	{ "Qwen2_5OmniTalkerConfig", "sliding kv layers_window check_layers" },
-	{ "Qwen2_5OmniToken2WavConfig", "sub:dit_config=Qwen2_5OmniDiTConfig sub:bigvgan_config=Qwen2_5OmniBigVGANConfig" },
+	{ "Qwen2_5OmniToken2WavConfig", "sub:dit_config=Qwen2_5OmniDiTConfig "
+				       "sub:bigvgan_config=Qwen2_5OmniBigVGANConfig" },
 	{ "Qwen2_5_VLConfig", "super sub:vision_config=Qwen2_5_VLVisionConfig flat:text_config=Qwen2_5_VLTextConfig "
 			      "into_text" },
 	{ "Qwen2_5_VLTextConfig", QWEN2_VL_TEXT },
@@ -145,7 +147,8 @@ const struct config_program config_programs[] = {
 	{ "Qwen3Config", QWEN2 },
 	{ "Qwen3MoeConfig", QWEN2_MOE },
 	{ "Qwen3NextConfig", "super check_rope layers_linear check_layers" },
-	{ "Qwen3OmniMoeConfig", "sub:thinker_config=Qwen3OmniMoeThinkerConfig sub:talker_config=Qwen3OmniMoeTalkerConfig "
+	{ "Qwen3OmniMoeConfig", "sub:thinker_config=Qwen3OmniMoeThinkerConfig "
+				"sub:talker_config=Qwen3OmniMoeTalkerConfig "
 				"sub:code2wav_config=Qwen3OmniMoeCode2WavConfig" },
 	{ "Qwen3OmniMoeThinkerConfig", "super sub:vision_config=Qwen3OmniMoeVisionEncoderConfig "
 				       "sub:audio_config=Qwen3OmniMoeAudioEncoderConfig "

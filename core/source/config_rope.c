@@ -135,7 +135,8 @@ static enum config_result word_check_rope_pair(struct config_job *job, const cha
 		return CONFIG_OK;
 	if (!cJSON_IsObject(rope) || json_count(rope) != 2 || !str_in(json_str_or(rope, "type", ""), "linear dynamic"))
 		return CONFIG_RAISES;
-	return cJSON_IsNumber(factor) && !json_is_int(factor) && json_num(factor, &d) && d > 1 ? CONFIG_OK : CONFIG_RAISES;
+	return cJSON_IsNumber(factor) && !json_is_int(factor) && json_num(factor, &d) && d > 1 ? CONFIG_OK
+											       : CONFIG_RAISES;
 }
 
 static bool numbers(const json *list, int64_t n)
@@ -169,8 +170,9 @@ static enum config_result word_rope_phi3(struct config_job *job, const char *arg
 	    !json_num(json_get(job->out, "partial_rotary_factor"), &part))
 		return CONFIG_RAISES;
 	dims = (int64_t)((double)head_dim * part);
-	return numbers(json_get(rope, "short_factor"), dims / 2) && numbers(json_get(rope, "long_factor"), dims / 2) ?
-		       CONFIG_OK : CONFIG_RAISES;
+	return numbers(json_get(rope, "short_factor"), dims / 2) && numbers(json_get(rope, "long_factor"), dims / 2)
+		       ? CONFIG_OK
+		       : CONFIG_RAISES;
 }
 
 /* PhimoeConfig: rope_type from type, the original length moves out, both mscale must be numbers. */
@@ -190,7 +192,8 @@ static enum config_result word_rope_phimoe(struct config_job *job, const char *a
 	}
 	if (original && config_put(job, "original_max_position_embeddings", original))
 		return CONFIG_FAILED;
-	return is_num(json_get(rope, "short_mscale")) && is_num(json_get(rope, "long_mscale")) ? CONFIG_OK : CONFIG_RAISES;
+	return is_num(json_get(rope, "short_mscale")) && is_num(json_get(rope, "long_mscale")) ? CONFIG_OK
+											       : CONFIG_RAISES;
 }
 
 /* DeepseekV3Config: these become floats. */

@@ -42,7 +42,8 @@ static enum config_result copy_key(struct config_job *job, const char *to, const
 static enum config_result word_kv(struct config_job *job, const char *arg)
 {
 	(void)arg;
-	return is_null(job, "num_key_value_heads") ? copy_key(job, "num_key_value_heads", "num_attention_heads") : CONFIG_OK;
+	return is_null(job, "num_key_value_heads") ? copy_key(job, "num_key_value_heads", "num_attention_heads")
+						   : CONFIG_OK;
 }
 
 static enum config_result put_head_dim(struct config_job *job)
@@ -138,8 +139,8 @@ static enum config_result word_sum(struct config_job *job, const char *arg)
 	char key[64], a[64];
 	int64_t x, y, v;
 
-	if (!split(arg, '=', key, sizeof(key), &rest) || !split(rest, '+', a, sizeof(a), &b) || !config_int(job, a, &x) ||
-	    !config_int(job, b, &y) || __builtin_add_overflow(x, y, &v))
+	if (!split(arg, '=', key, sizeof(key), &rest) || !split(rest, '+', a, sizeof(a), &b) ||
+	    !config_int(job, a, &x) || !config_int(job, b, &y) || __builtin_add_overflow(x, y, &v))
 		return CONFIG_RAISES;
 	return config_put_int(job, key, v);
 }
@@ -320,9 +321,23 @@ static enum config_result word_flat(struct config_job *job, const char *arg)
 }
 
 const struct config_word config_words[] = {
-	{ "super", word_super },     { "kv", word_kv },           { "head_dim", word_head_dim }, { "set", word_set },
-	{ "null", word_null },       { "copy", word_copy },       { "nullcopy", word_nullcopy }, { "kwarg", word_kwarg },
-	{ "renamed", word_renamed }, { "sum", word_sum },         { "in", word_in },             { "only", word_only },
-	{ "drop", word_drop },       { "rank", word_rank },       { "sliding", word_sliding },   { "sub", word_sub },
-	{ "auto", word_auto },       { "flat", word_flat },       { NULL, NULL },
+	{ "super", word_super },
+	{ "kv", word_kv },
+	{ "head_dim", word_head_dim },
+	{ "set", word_set },
+	{ "null", word_null },
+	{ "copy", word_copy },
+	{ "nullcopy", word_nullcopy },
+	{ "kwarg", word_kwarg },
+	{ "renamed", word_renamed },
+	{ "sum", word_sum },
+	{ "in", word_in },
+	{ "only", word_only },
+	{ "drop", word_drop },
+	{ "rank", word_rank },
+	{ "sliding", word_sliding },
+	{ "sub", word_sub },
+	{ "auto", word_auto },
+	{ "flat", word_flat },
+	{ NULL, NULL },
 };

@@ -52,7 +52,8 @@ static int open_regular(int dir_fd, const char *path, const char *what, struct s
 	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0) {
-		err_errno(err, errno == ENOENT || errno == ENOTDIR ? HFGGUF_NOT_FOUND : HFGGUF_IO, "%s: cannot open", what);
+		err_errno(err, errno == ENOENT || errno == ENOTDIR ? HFGGUF_NOT_FOUND : HFGGUF_IO, "%s: cannot open",
+			  what);
 		return -1;
 	}
 	if (fstat(fd, st)) {
@@ -96,8 +97,10 @@ char *file_slurp(int dir_fd, const char *path, const char *what, size_t max_byte
 	else if ((size_t)got != n)
 		err_set(err, HFGGUF_IO, "%s: became shorter while it was read", what);
 	else if (file_is_lfs_pointer(p, n))
-		err_set(err, HFGGUF_CORRUPT, "%s: a Git LFS pointer, not the file itself: run git lfs pull in the model's "
-			"directory", what);
+		err_set(err, HFGGUF_CORRUPT,
+			"%s: a Git LFS pointer, not the file itself: run git lfs pull in the model's "
+			"directory",
+			what);
 	if (err->code) {
 		free(p);
 		return NULL;

@@ -14,11 +14,11 @@
 static const struct {
 	const char *outer, *inner; /* inner: NULL takes the outer value itself */
 } text_config_names[] = {
-	{ "llm_config", NULL },                 /* InternVL */
-	{ "lm_config", NULL },                  /* GLM-ASR */
-	{ "thinker_config", "text_config" },    /* Qwen2.5-Omni */
-	{ "language_config", NULL },            /* DeepSeek-OCR */
-	{ "lfm", NULL },                        /* LFM2-Audio */
+	{ "llm_config", NULL },		     /* InternVL */
+	{ "lm_config", NULL },		     /* GLM-ASR */
+	{ "thinker_config", "text_config" }, /* Qwen2.5-Omni */
+	{ "language_config", NULL },	     /* DeepSeek-OCR */
+	{ "lfm", NULL },		     /* LFM2-Audio */
 };
 
 static int rename_text_config(json *config, struct err *err)
@@ -44,7 +44,8 @@ static json *read_config(struct source *s, const char *name, struct err *err)
 	json *j = source_json(s, name, CONFIG_MAX, err);
 
 	if (!j && !err->code)
-		err_set(err, HFGGUF_NOT_FOUND, "%s: no %s: it says what the model is, copy it beside the weights", s->path, name);
+		err_set(err, HFGGUF_NOT_FOUND, "%s: no %s: it says what the model is, copy it beside the weights",
+			s->path, name);
 	if (j && !cJSON_IsObject(j)) {
 		err_set(err, HFGGUF_CORRUPT, "%s/%s: not a JSON object", s->path, name);
 		json_free(j);

@@ -24,12 +24,52 @@ static const char *home(void)
 	return h ? h : pw ? pw->pw_dir : "/";
 }
 
-/* "~" and "~/…" only: other users' homes are nobody's cache. */
-static const char *expand_user(const char *path, struct arena *arena)
+/* Length of the NAME in $NAME or ${NAME} at p, and of the whole; 0 where there is none. */
+static size_t variable(const char *p, size_t *name_at, size_t *whole)
 {
-	if (path[0] == '~' && (!path[1] || path[1] == '/'))
-		return arena_printf(arena, "%s%s", home(), path + 1);
-	return path;
+	static const char *const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t n;
+
+	*name_at = p[1] == '{' ? 2 : 1;
+	n = strspn(p + *name_at, word);
+	if (p[1] == '{' && p[2 + n] != '}')
+		return 0;
+	*whole = *name_at + n + (p[1] == '{');
+	return n;
+}
+
+/*
+ * os.path.expandvars(os.path.expanduser(path)): unknown variables stay as they are. Of "~", only one's own: other
+ * users' homes are nobody's cache.
+ */
+static const char *expand(const char *path, struct arena *arena)
+{
+	struct buf b = BUF_INIT;
+	const char *out;
+
+	if (path[0] == '~' && (!path[1] || path[1] == '/')) {
+		buf_puts(&b, home());
+		path++;
+	}
+	while (*path) {
+		size_t at, whole, n = *path == '$' ? variable(path, &at, &whole) : 0;
+		char name[128];
+		const char *v = NULL;
+
+		if (n && n < sizeof(name)) {
+			memcpy(name, path + at, n);
+			name[n] = 0;
+			v = getenv(name);
+		}
+		if (v)
+			buf_puts(&b, v);
+		else
+			buf_putc(&b, *path);
+		path += v ? whole : 1;
+	}
+	out = b.failed ? NULL : arena_strdup(arena, b.p ? b.p : "");
+	buf_free(&b);
+	return out;
 }
 
 static const char *cache_dir(struct arena *arena)
@@ -37,7 +77,7 @@ static const char *cache_dir(struct arena *arena)
 	const char *v;
 
 	if ((v = env("HF_HUB_CACHE")) || (v = env("HUGGINGFACE_HUB_CACHE")))
-		return expand_user(v, arena);
+		return expand(v, arena);
 	v = env("HF_HOME");
 	if (v)
 		v = arena_printf(arena, "%s/hub", v);
@@ -45,7 +85,7 @@ static const char *cache_dir(struct arena *arena)
 		v = arena_printf(arena, "%s/huggingface/hub", v);
 	else
 		v = "~/.cache/huggingface/hub";
-	return v ? expand_user(v, arena) : NULL;
+	return v ? expand(v, arena) : NULL;
 }
 
 /* Letters, digits, "-", "_", "." in one or two components, none of which starts with a dot. */
@@ -125,15 +165,17 @@ const char *hub_find(const char *spec, const char **name, struct arena *arena, s
 		return NULL;
 	}
 	if (!is_dir(folder)) {
-		err_set(err, HFGGUF_NOT_FOUND, "%.300s: no such directory, and not in the hub cache %.500s: download it there, or "
-			"set HF_HUB_CACHE", spec, cache);
+		err_set(err, HFGGUF_NOT_FOUND,
+			"%.300s: no such directory, and not in the hub cache %.500s: download it there, or "
+			"set HF_HUB_CACHE",
+			spec, cache);
 		return NULL;
 	}
 	commit = commit_of(folder, rev, arena);
 	path = commit ? arena_printf(arena, "%s/snapshots/%s", folder, commit) : NULL;
 	if (!is_dir(path)) {
-		err_set(err, HFGGUF_NOT_FOUND, "%.300s: revision '%.100s' is not in the hub cache %.500s: download it", spec, rev,
-			folder);
+		err_set(err, HFGGUF_NOT_FOUND, "%.300s: revision '%.100s' is not in the hub cache %.500s: download it",
+			spec, rev, folder);
 		return NULL;
 	}
 	*name = arena_memdup(arena, spec, n);

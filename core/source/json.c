@@ -141,8 +141,9 @@ static json *parse_in_place(char *text, size_t n, const char *what, struct err *
 	}
 	j = cJSON_ParseWithLengthOpts(text, len + 1, &stop, true);
 	if (!j) {
-		err_set(err, HFGGUF_CORRUPT, "%s: not valid JSON, line %u: a value, comma or bracket is missing or too many",
-			what, line_of(text, stop));
+		err_set(err, HFGGUF_CORRUPT,
+			"%s: not valid JSON, line %u: a value, comma or bracket is missing or too many", what,
+			line_of(text, stop));
 		goto out;
 	}
 	if (!finish(j, &numbers, &next)) {

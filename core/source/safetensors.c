@@ -19,11 +19,11 @@
 #define SKIP_DEPTH 32
 
 const struct dtype_info dtype_table[DT_COUNT] = {
-	[DT_F64] = { "F64", 8 },         [DT_F32] = { "F32", 4 },         [DT_F16] = { "F16", 2 },
-	[DT_BF16] = { "BF16", 2 },       [DT_F8_E4M3] = { "F8_E4M3", 1 }, [DT_F8_E5M2] = { "F8_E5M2", 1 },
-	[DT_F8_E8M0] = { "F8_E8M0", 1 }, [DT_I64] = { "I64", 8 },         [DT_I32] = { "I32", 4 },
-	[DT_I16] = { "I16", 2 },         [DT_I8] = { "I8", 1 },           [DT_U64] = { "U64", 8 },
-	[DT_U32] = { "U32", 4 },         [DT_U16] = { "U16", 2 },         [DT_U8] = { "U8", 1 },
+	[DT_F64] = { "F64", 8 },	 [DT_F32] = { "F32", 4 },	  [DT_F16] = { "F16", 2 },
+	[DT_BF16] = { "BF16", 2 },	 [DT_F8_E4M3] = { "F8_E4M3", 1 }, [DT_F8_E5M2] = { "F8_E5M2", 1 },
+	[DT_F8_E8M0] = { "F8_E8M0", 1 }, [DT_I64] = { "I64", 8 },	  [DT_I32] = { "I32", 4 },
+	[DT_I16] = { "I16", 2 },	 [DT_I8] = { "I8", 1 },		  [DT_U64] = { "U64", 8 },
+	[DT_U32] = { "U32", 4 },	 [DT_U16] = { "U16", 2 },	  [DT_U8] = { "U8", 1 },
 	[DT_BOOL] = { "BOOL", 1 },
 };
 
@@ -37,13 +37,16 @@ struct reader {
 
 static int bad_json(struct reader *r, const char *expected)
 {
-	return err_set(r->err, HFGGUF_CORRUPT, "%s: damaged safetensors header: %s expected %lld bytes before its end; "
-		       "download the file again", r->file->name, expected, (long long)(r->end - r->p));
+	return err_set(r->err, HFGGUF_CORRUPT,
+		       "%s: damaged safetensors header: %s expected %lld bytes before its end; "
+		       "download the file again",
+		       r->file->name, expected, (long long)(r->end - r->p));
 }
 
 static int bad_tensor(struct reader *r, const char *name, const char *why)
 {
-	return err_set(r->err, HFGGUF_CORRUPT, "%s: tensor '%s': %s; download the file again", r->file->name, name, why);
+	return err_set(r->err, HFGGUF_CORRUPT, "%s: tensor '%s': %s; download the file again", r->file->name, name,
+		       why);
 }
 
 static void skip_space(struct reader *r)
@@ -207,9 +210,11 @@ static int read_offsets(struct reader *r, struct source_tensor *t)
 	if (end < begin)
 		return bad_tensor(r, t->name, "its data ends before it begins");
 	if (end > r->file->size_bytes - r->data_start)
-		return err_set(r->err, HFGGUF_CORRUPT, "%s: tensor '%s' needs %llu bytes of file, found %llu: the file is "
-			       "incomplete, download it again", r->file->name, t->name,
-			       (unsigned long long)(end + r->data_start), (unsigned long long)r->file->size_bytes);
+		return err_set(r->err, HFGGUF_CORRUPT,
+			       "%s: tensor '%s' needs %llu bytes of file, found %llu: the file is "
+			       "incomplete, download it again",
+			       r->file->name, t->name, (unsigned long long)(end + r->data_start),
+			       (unsigned long long)r->file->size_bytes);
 	t->offset = r->data_start + begin;
 	t->size_bytes = end - begin;
 	return 0;
@@ -219,13 +224,16 @@ static int check_size(struct reader *r, const struct source_tensor *t)
 {
 	uint64_t want;
 
-	if (!checked_product(t->dims, t->n_dims, &want) || !checked_mul(want, (uint64_t)dtype_table[t->dtype].size, &want))
+	if (!checked_product(t->dims, t->n_dims, &want) ||
+	    !checked_mul(want, (uint64_t)dtype_table[t->dtype].size, &want))
 		return bad_tensor(r, t->name, "its dimensions overflow");
 	if (want == t->size_bytes)
 		return 0;
-	return err_set(r->err, HFGGUF_CORRUPT, "%s: tensor '%s': shape and dtype %s make %llu bytes, data_offsets give "
-		       "%llu; download the file again", r->file->name, t->name, dtype_table[t->dtype].name,
-		       (unsigned long long)want, (unsigned long long)t->size_bytes);
+	return err_set(r->err, HFGGUF_CORRUPT,
+		       "%s: tensor '%s': shape and dtype %s make %llu bytes, data_offsets give "
+		       "%llu; download the file again",
+		       r->file->name, t->name, dtype_table[t->dtype].name, (unsigned long long)want,
+		       (unsigned long long)t->size_bytes);
 }
 
 /* {"dtype": …, "shape": […], "data_offsets": […]} in any order. */
@@ -298,7 +306,8 @@ static int by_name(const void *a, const void *b)
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct source_tensor *x = *(const struct source_tensor *const *)a, *y = *(const struct source_tensor *const *)b;
+	const struct source_tensor *x = *(const struct source_tensor *const *)a,
+				   *y = *(const struct source_tensor *const *)b;
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
@@ -328,18 +337,21 @@ static int check_ranges(struct reader *r, const struct source_tensor *t, size_t 
 		qsort(sorted, n, sizeof(*sorted), by_offset);
 	for (size_t i = 0; i < n; i++) {
 		if (sorted[i]->offset < at)
-			return err_set(r->err, HFGGUF_CORRUPT, "%s: tensors '%s' and '%s' overlap; download the file again",
-				       r->file->name, sorted[i - 1]->name, sorted[i]->name);
+			return err_set(r->err, HFGGUF_CORRUPT,
+				       "%s: tensors '%s' and '%s' overlap; download the file again", r->file->name,
+				       sorted[i - 1]->name, sorted[i]->name);
 		if (sorted[i]->offset > at)
-			return err_set(r->err, HFGGUF_CORRUPT, "%s: %llu bytes before tensor '%s' belong to no tensor; "
-				       "download the file again", r->file->name,
-				       (unsigned long long)(sorted[i]->offset - at), sorted[i]->name);
+			return err_set(r->err, HFGGUF_CORRUPT,
+				       "%s: %llu bytes before tensor '%s' belong to no tensor; "
+				       "download the file again",
+				       r->file->name, (unsigned long long)(sorted[i]->offset - at), sorted[i]->name);
 		at += sorted[i]->size_bytes;
 	}
 	if (at != r->file->size_bytes)
-		return err_set(r->err, HFGGUF_CORRUPT, "%s: %llu bytes expected, %llu found: bytes behind the last tensor; "
-			       "download the file again", r->file->name, (unsigned long long)at,
-			       (unsigned long long)r->file->size_bytes);
+		return err_set(r->err, HFGGUF_CORRUPT,
+			       "%s: %llu bytes expected, %llu found: bytes behind the last tensor; "
+			       "download the file again",
+			       r->file->name, (unsigned long long)at, (unsigned long long)r->file->size_bytes);
 	return 0;
 }
 
@@ -367,21 +379,26 @@ static int header_length(const struct source_file *file, uint64_t *n, struct err
 	if (got < 0)
 		return err_errno(err, HFGGUF_IO, "%s: cannot read", file->name);
 	if (file_is_lfs_pointer((const char *)head, (size_t)got))
-		return err_set(err, HFGGUF_CORRUPT, "%s: a Git LFS pointer, not the file itself: run git lfs pull in the "
-			       "model's directory", file->name);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: a Git LFS pointer, not the file itself: run git lfs pull in the "
+			       "model's directory",
+			       file->name);
 	if (got < 8)
-		return err_set(err, HFGGUF_CORRUPT, "%s: %zd bytes, a safetensors file has at least 8; download it again",
-			       file->name, got);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: %zd bytes, a safetensors file has at least 8; download it again", file->name, got);
 	*n = 0;
 	for (int i = 7; i >= 0; i--)
 		*n = *n << 8 | head[i];
 	if (*n > HEADER_MAX)
-		return err_set(err, HFGGUF_CORRUPT, "%s: not a safetensors file: its header would be %llu bytes, more than "
-			       "%llu", file->name, (unsigned long long)*n, (unsigned long long)HEADER_MAX);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: not a safetensors file: its header would be %llu bytes, more than "
+			       "%llu",
+			       file->name, (unsigned long long)*n, (unsigned long long)HEADER_MAX);
 	if (*n > file->size_bytes - 8)
-		return err_set(err, HFGGUF_CORRUPT, "%s: header of %llu bytes expected, the file has %llu in all: it is "
-			       "incomplete, download it again", file->name, (unsigned long long)*n,
-			       (unsigned long long)file->size_bytes);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: header of %llu bytes expected, the file has %llu in all: it is "
+			       "incomplete, download it again",
+			       file->name, (unsigned long long)*n, (unsigned long long)file->size_bytes);
 	return 0;
 }
 

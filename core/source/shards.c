@@ -52,7 +52,8 @@ static int open_shard(struct source *s, const char *name, struct err *err)
 		return err_nomem(err);
 	f->fd = openat(s->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (f->fd < 0)
-		return err_errno(err, errno == ENOENT ? HFGGUF_NOT_FOUND : HFGGUF_IO, "%s/%s: cannot open", s->path, name);
+		return err_errno(err, errno == ENOENT ? HFGGUF_NOT_FOUND : HFGGUF_IO, "%s/%s: cannot open", s->path,
+				 name);
 	s->n_files++;
 	if (fstat(f->fd, &st))
 		return err_errno(err, HFGGUF_IO, "%s/%s: cannot stat", s->path, name);
@@ -76,9 +77,10 @@ static int add_names(struct source *s, struct err *err)
 		const struct map_slot *twin = map_find(&s->by_name, t->name, n);
 
 		if (twin)
-			return err_set(err, HFGGUF_CORRUPT, "tensor '%s' is in two files, %s and %s: two sets of weights lie "
-				       "side by side; move one away, or add the index that names the right one", t->name,
-				       s->files[s->tensors[twin->value].file].name, s->files[t->file].name);
+			return err_set(err, HFGGUF_CORRUPT,
+				       "tensor '%s' is in two files, %s and %s: two sets of weights lie "
+				       "side by side; move one away, or add the index that names the right one",
+				       t->name, s->files[s->tensors[twin->value].file].name, s->files[t->file].name);
 		if (!map_set(&s->by_name, t->name, n, i))
 			return err_nomem(err);
 	}
@@ -131,14 +133,17 @@ static int index_files(const json *map, name_vec *files, struct err *err)
 		const char *name = json_str(m);
 
 		if (!name) {
-			err_set(err, HFGGUF_CORRUPT, INDEX_NAME ": weight_map gives no file name for tensor '%s'", m->string);
+			err_set(err, HFGGUF_CORRUPT, INDEX_NAME ": weight_map gives no file name for tensor '%s'",
+				m->string);
 			break;
 		}
 		if (map_find(&seen, name, strlen(name)))
 			continue;
 		if (strchr(name, '/') || !strcmp(name, "..") || !strcmp(name, ".") || !*name) {
-			err_set(err, HFGGUF_CORRUPT, INDEX_NAME ": '%.200s' is not the name of a file in the model's "
-				"directory; correct the index", name);
+			err_set(err, HFGGUF_CORRUPT,
+				INDEX_NAME ": '%.200s' is not the name of a file in the model's "
+					   "directory; correct the index",
+				name);
 			break;
 		}
 		if (!map_set(&seen, name, strlen(name), 0) || !vec_push(files, name)) {
@@ -242,7 +247,8 @@ static int open_by_index(struct source *s, const json *index, struct err *err)
 	if (!map || !cJSON_IsObject(map))
 		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": no weight_map; download it again", s->path);
 	if (!map->child)
-		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": weight_map is empty; download it again", s->path);
+		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": weight_map is empty; download it again",
+			       s->path);
 	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) && !open_all(s, &files, err))
 		check_index(s, map, err);
 	vec_free(&files);
@@ -265,22 +271,29 @@ static int no_weights(const struct source *s, const char *wanted, const char **n
 	struct buf b = BUF_INIT;
 
 	if (any_match(names, n, "adapter_", ""))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: a LoRA adapter, not a model: name the directory of its base model "
-			       "with -o base=DIR", s->path);
+		return err_set(err, HFGGUF_NOT_FOUND,
+			       "%s: a LoRA adapter, not a model: name the directory of its base model "
+			       "with -o base=DIR",
+			       s->path);
 	if (any_match(names, n, "pytorch_model", ".bin"))
-		return err_set(err, HFGGUF_UNSUPPORTED, "%s: weights as pytorch_model*.bin (pickle) are not read: save the "
-			       "model as safetensors", s->path);
+		return err_set(err, HFGGUF_UNSUPPORTED,
+			       "%s: weights as pytorch_model*.bin (pickle) are not read: save the "
+			       "model as safetensors",
+			       s->path);
 	if (any_match(names, n, "consolidated", ".safetensors"))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but consolidated*.safetensors in Mistral's own format: use "
-			       "-o mistral-format", s->path, wanted);
-	if (any_match(names, n, "", ".gguf"))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but GGUF files: they need no conversion", s->path, wanted);
-	if (!n)
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: the directory is empty: a model's config.json and %s expected",
+		return err_set(err, HFGGUF_NOT_FOUND,
+			       "%s: no %s, but consolidated*.safetensors in Mistral's own format: use "
+			       "-o mistral-format",
 			       s->path, wanted);
+	if (any_match(names, n, "", ".gguf"))
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but GGUF files: they need no conversion", s->path,
+			       wanted);
+	if (!n)
+		return err_set(err, HFGGUF_NOT_FOUND,
+			       "%s: the directory is empty: a model's config.json and %s expected", s->path, wanted);
 	list_names(&b, names, n);
-	err_set(err, HFGGUF_NOT_FOUND, "%s: no %s; found %s: give the directory of a Hugging Face model", s->path, wanted,
-		b.failed ? "other files" : b.p);
+	err_set(err, HFGGUF_NOT_FOUND, "%s: no %s; found %s: give the directory of a Hugging Face model", s->path,
+		wanted, b.failed ? "other files" : b.p);
 	buf_free(&b);
 	return err->code;
 }
@@ -362,7 +375,8 @@ static int attach(struct source *s, const char *name, struct err *err)
 	if (s->n_files)
 		memcpy(f, s->files, s->n_files * sizeof(*f));
 	s->files = f;
-	if (!open_shard(s, name, err) && !safetensors_read(&f[s->n_files - 1], s->n_files - 1, s->arena, &tensors, err)) {
+	if (!open_shard(s, name, err) &&
+	    !safetensors_read(&f[s->n_files - 1], s->n_files - 1, s->arena, &tensors, err)) {
 		if (tensors.n > UINT32_MAX - s->n_tensors - s->n_side)
 			err_set(err, HFGGUF_RANGE, "%s: too many tensors", s->path);
 		else

@@ -160,8 +160,9 @@ char *source_read(struct source *s, const char *name, size_t max_bytes, size_t *
 	char *p;
 
 	if (!stays_inside(name)) {
-		err_set(err, HFGGUF_CORRUPT, "%s: '%.300s' leads out of the model's directory; correct the file that names it",
-			s->path, name);
+		err_set(err, HFGGUF_CORRUPT,
+			"%s: '%.300s' leads out of the model's directory; correct the file that names it", s->path,
+			name);
 		return NULL;
 	}
 	p = file_slurp(s->dir_fd, name, name, max_bytes, len, &st, err);
@@ -259,8 +260,9 @@ int source_check(const struct source *s, uint32_t file, struct err *err)
 		return err_errno(err, HFGGUF_IO, "%s/%s: cannot stat", s->path, f->name);
 	if ((uint64_t)st.st_size == f->size_bytes && file_mtime_ns(&st) == f->mtime_ns)
 		return 0;
-	return err_set(err, HFGGUF_IO, "%s/%s: changed since the model was opened (%llu bytes then, %llu now): mount it again",
-		       s->path, f->name, (unsigned long long)f->size_bytes, (unsigned long long)st.st_size);
+	return err_set(err, HFGGUF_IO,
+		       "%s/%s: changed since the model was opened (%llu bytes then, %llu now): mount it again", s->path,
+		       f->name, (unsigned long long)f->size_bytes, (unsigned long long)st.st_size);
 }
 
 int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, struct err *err)
@@ -268,14 +270,14 @@ int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uin
 	ssize_t got = file_pread(s->files[file].fd, buf, n, offset);
 
 	if (got < 0)
-		return err_errno(err, HFGGUF_IO, "%s/%s: cannot read %zu bytes at %llu", s->path, s->files[file].name, n,
-				 (unsigned long long)offset);
+		return err_errno(err, HFGGUF_IO, "%s/%s: cannot read %zu bytes at %llu", s->path, s->files[file].name,
+				 n, (unsigned long long)offset);
 	/* After the read, so that bytes of a file that changes meanwhile are not handed out. An fstat costs a
 	 * hundredth of the read it guards. */
 	if (source_check(s, file, err))
 		return err->code;
 	if ((size_t)got != n)
-		return err_set(err, HFGGUF_IO, "%s/%s: %zu bytes at %llu expected, %zd found", s->path, s->files[file].name, n,
-			       (unsigned long long)offset, got);
+		return err_set(err, HFGGUF_IO, "%s/%s: %zu bytes at %llu expected, %zd found", s->path,
+			       s->files[file].name, n, (unsigned long long)offset, got);
 	return 0;
 }

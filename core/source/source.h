@@ -72,7 +72,7 @@ struct source {
 struct source_options {
 	bool mistral_format; /* consolidated*.safetensors instead of model*.safetensors */
 	bool no_weights;     /* tokenizer files only (hfgguf tokens): weights may be missing */
-	/* Exactly this safetensors file, relative to the directory, is the weights (adapters, side modules); or NULL. */
+	/* Exactly this safetensors file, relative to the directory, is the weights (of an adapter); or NULL. */
 	const char *weights;
 };
 

@@ -34,8 +34,12 @@ static void test_integers(void)
 		const char *text;
 		int64_t v;
 	} t[] = {
-		{ "0", 0 }, { "-1", -1 }, { "9007199254740993", 9007199254740993 }, { "-9007199254740993", -9007199254740993 },
-		{ "9223372036854775807", INT64_MAX }, { "-9223372036854775808", INT64_MIN },
+		{ "0", 0 },
+		{ "-1", -1 },
+		{ "9007199254740993", 9007199254740993 },
+		{ "-9007199254740993", -9007199254740993 },
+		{ "9223372036854775807", INT64_MAX },
+		{ "-9223372036854775808", INT64_MIN },
 		{ "1234567890123456789", 1234567890123456789 },
 	};
 	json *o = json_object();
@@ -45,7 +49,8 @@ static void test_integers(void)
 		int64_t v = 7, again = 7;
 
 		ok(json_is_int(j) && json_int(j, &v) && v == t[i].v, "keeps all bits of %s", t[i].text);
-		ok(json_put(o, "k", j) && json_int(json_get(o, "k"), &again) && again == t[i].v && json_is_int(json_get(o, "k")),
+		ok(json_put(o, "k", j) && json_int(json_get(o, "k"), &again) && again == t[i].v &&
+			   json_is_int(json_get(o, "k")),
 		   "copies all bits of %s", t[i].text);
 		ok(json_put_int(o, "p", t[i].v) && json_int_or(o, "p", 7) == t[i].v, "puts all bits of %s", t[i].text);
 		json_free(j);
@@ -55,7 +60,8 @@ static void test_integers(void)
 
 static void test_floats(void)
 {
-	json *j = parse("[1.0, 1e3, 0.1, 1e30, 1000000000000000019884624838656, 0.5, NaN, Infinity, -Infinity, -0.0, true]");
+	json *j = parse(
+		"[1.0, 1e3, 0.1, 1e30, 1000000000000000019884624838656, 0.5, NaN, Infinity, -Infinity, -0.0, true]");
 	const json *m = j ? j->child : NULL;
 	int64_t i;
 	double d;
@@ -68,7 +74,8 @@ static void test_floats(void)
 	m = m->next;
 	ok(json_num(m, &d) && d == 1e30, "1e30 is a float");
 	m = m->next;
-	ok(!json_is_int(m) && json_num(m, &d) && d == 1e30 && !json_int(m, &i), "an integer over 64 bits becomes a float");
+	ok(!json_is_int(m) && json_num(m, &d) && d == 1e30 && !json_int(m, &i),
+	   "an integer over 64 bits becomes a float");
 	m = m->next->next;
 	ok(json_num(m, &d) && isnan(d) && !json_int(m, &i), "NaN is a number");
 	m = m->next;
@@ -98,13 +105,16 @@ static void test_long_number(void)
 
 static void test_strings(void)
 {
-	json *j = parse("[\"a\\u0000b\", \"\\ud83d\\ude00\", \"\\ud800x\", \"\\udc00\", \"\\\\u0000\", \"\\\"\\/\\n\", \"\xc3\xa9\", \"\"]");
+	json *j = parse("[\"a\\u0000b\", \"\\ud83d\\ude00\", \"\\ud800x\", \"\\udc00\", \"\\\\u0000\", \"\\\"\\/\\n\", "
+			"\"\xc3\xa9\", \"\"]");
 	const json *m = j ? j->child : NULL;
 	char *scratch = NULL;
 	const char *s;
 	size_t n;
 
-	ok(json_str(m) && !strcmp(json_str(m), "a\xC0\x80" "b"), "\\u0000 is kept as C0 80");
+	ok(json_str(m) && !strcmp(json_str(m), "a\xC0\x80"
+					       "b"),
+	   "\\u0000 is kept as C0 80");
 	s = json_text(m, &n, &scratch);
 	ok(s && n == 3 && !memcmp(s, "a\0b", 4), "json_text restores it");
 	m = m->next;
@@ -184,10 +194,12 @@ static void test_lookup(void)
 {
 	json *j = parse("{\"n\": null, \"a\": 1, \"A\": 2, \"s\": \"x\", \"l\": []}");
 
-	ok(json_is_null(json_get(j, "n")) && json_get(j, "n") && !json_some(j, "n"), "a null is present for get, not for some");
+	ok(json_is_null(json_get(j, "n")) && json_get(j, "n") && !json_some(j, "n"),
+	   "a null is present for get, not for some");
 	ok(json_first(j, "zz n a") == json_get(j, "n"), "first takes a null that is present");
 	ok(json_int_or(j, "A", 0) == 2, "keys are case-sensitive");
-	ok(!json_get(NULL, "a") && !json_get(json_get(j, "s"), "a") && !json_count(NULL), "nothing is found in what is no object");
+	ok(!json_get(NULL, "a") && !json_get(json_get(j, "s"), "a") && !json_count(NULL),
+	   "nothing is found in what is no object");
 	ok(!json_true(json_get(j, "l")) && json_true(json_get(j, "a")) && !json_true(NULL), "truth as in Python");
 	ok(!strcmp(json_str_or(j, "s", "d"), "x") && !strcmp(json_str_or(j, "a", "d"), "d"), "str_or");
 	json_free(j);
@@ -202,8 +214,9 @@ static void test_mutation(void)
 	json_drop(a, "x");
 	ok(!json_get(a, "x") && json_count(a) == 3 && !strcmp(a->child->string, "y"), "drop");
 	json_drop(a, "x");
-	ok(json_put_null(a, "y") && json_is_null(json_get(a, "y")) && json_put_bool(a, "t", true) && json_put_num(a, "f", 2.5) &&
-		   json_put_str(a, "w", "s") && json_num_or(a, "f", 0) == 2.5 && !strcmp(json_str(json_get(a, "w")), "s"),
+	ok(json_put_null(a, "y") && json_is_null(json_get(a, "y")) && json_put_bool(a, "t", true) &&
+		   json_put_num(a, "f", 2.5) && json_put_str(a, "w", "s") && json_num_or(a, "f", 0) == 2.5 &&
+		   !strcmp(json_str(json_get(a, "w")), "s"),
 	   "put of each kind");
 	json_free(a);
 	json_free(b);
