@@ -64,7 +64,8 @@ DEQUANT(dequant_iq2_xs)
 		const struct block_iq2_xs *b = &x[i / 32];
 		unsigned q = b->qs[i % 32];
 
-		group2(iq_points_2xs[q & 511], nibble_scale(b->d, b->scales, i % 32 / 2), even_signs(q >> 9), dst + 8 * i);
+		group2(iq_points_2xs[q & 511], nibble_scale(b->d, b->scales, i % 32 / 2), even_signs(q >> 9),
+		       dst + 8 * i);
 	}
 }
 
@@ -132,7 +133,8 @@ DEQUANT(dequant_iq1_s)
 		unsigned qh = b->qh[k / 4];
 		float dl = f16_to_f32(b->d) * (float)(2 * (qh >> 12 & 7) + 1);
 
-		group1(iq_points_1s[b->qs[k] | (qh >> k % 4 * 3 & 7) << 8], dl, qh & 0x8000 ? -IQ1_DELTA : IQ1_DELTA, dst + 8 * i);
+		group1(iq_points_1s[b->qs[k] | (qh >> k % 4 * 3 & 7) << 8], dl, qh & 0x8000 ? -IQ1_DELTA : IQ1_DELTA,
+		       dst + 8 * i);
 	}
 }
 

@@ -72,7 +72,8 @@ static void split_m_c(const struct iq1_sorted *s, struct iq1_split *best)
 				for (int shift = 0; shift < 2; shift++)
 					half_sums(s, half, shift, i1, i2, &qx[half][shift], &q2[half][shift]);
 			for (int k = 0; k < 4; k++)
-				if (better(qx[0][k >> 1] + qx[1][k & 1], q2[0][k >> 1] + q2[1][k & 1], &best_score, &best->scale))
+				if (better(qx[0][k >> 1] + qx[1][k & 1], q2[0][k >> 1] + q2[1][k & 1], &best_score,
+					   &best->scale))
 					*best = (struct iq1_split){ best->scale, i1, i2, k };
 		}
 }
@@ -124,7 +125,8 @@ static void sub_weights(const float *x, const float *qw, float sigma2, int n, fl
 }
 
 /* Sorts and sums; halves: keep the sums of the first and second half of the sub-block apart. */
-static void sort_sub(const struct iq1_ops *ops, const float *x, const float *w, int n, bool halves, struct iq1_sorted *s)
+static void sort_sub(const struct iq1_ops *ops, const float *x, const float *w, int n, bool halves,
+		     struct iq1_sorted *s)
 {
 	s->n = n;
 	ops->order(x, n, s->order);
@@ -186,7 +188,8 @@ static void snap_groups(const struct iq1_ops *ops, const float *x, const float *
 }
 
 /* One sub-block of IQ1_S into y; returns its scale, 0 for none. */
-static float iq1_s_sub(const struct iq1_ops *ops, const float *x, const float *w, int ib, struct block_iq1_s *y, int *shift)
+static float iq1_s_sub(const struct iq1_ops *ops, const float *x, const float *w, int ib, struct block_iq1_s *y,
+		       int *shift)
 {
 	struct iq1_split best = { 0, -1, -1, 0 };
 	struct iq1_sorted s;
@@ -235,7 +238,8 @@ static void iq1_s_block(const struct iq1_ops *ops, const float *x, const float *
 	}
 }
 
-static float iq1_m_sub(const struct iq1_ops *ops, const float *x, const float *w, int ib, struct block_iq1_m *y, int *shift)
+static float iq1_m_sub(const struct iq1_ops *ops, const float *x, const float *w, int ib, struct block_iq1_m *y,
+		       int *shift)
 {
 	struct iq1_split best = { 0, -1, -1, 0 };
 	struct iq1_sorted s;
@@ -323,7 +327,8 @@ static void iq1_m_block(const struct iq1_ops *ops, const float *x, const float *
 		iq1_m_scales(x, qw, sigma2, scales, shifts, max_scale, y);
 }
 
-void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights, const struct iq1_ops *ops)
+void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
+		const struct iq1_ops *ops)
 {
 	struct block_iq1_s *y = dst;
 
@@ -331,7 +336,8 @@ void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, 
 		iq1_s_block(ops, src + i, weights ? weights + i % n_per_row : NULL, y);
 }
 
-void iq1_m_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights, const struct iq1_ops *ops)
+void iq1_m_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
+		const struct iq1_ops *ops)
 {
 	struct block_iq1_m *y = dst;
 

@@ -28,8 +28,8 @@ struct iq1_split {
 };
 
 typedef void iq1_split_fn(const struct iq1_sorted *s, struct iq1_split *best);
-typedef unsigned iq1_neighbour_fn(const struct iq_grid *g, const uint16_t *list, const float *x, const float *w, float scale,
-				  const float values[3]);
+typedef unsigned iq1_neighbour_fn(const struct iq_grid *g, const uint16_t *list, const float *x, const float *w,
+				  float scale, const float values[3]);
 typedef void iq1_order_fn(const float *x, int n, uint8_t *order);
 
 struct iq1_ops {
@@ -38,7 +38,9 @@ struct iq1_ops {
 	iq1_neighbour_fn *neighbour;
 };
 
-void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights, const struct iq1_ops *ops);
-void iq1_m_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights, const struct iq1_ops *ops);
+void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
+		const struct iq1_ops *ops);
+void iq1_m_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
+		const struct iq1_ops *ops);
 
 #endif

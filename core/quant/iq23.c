@@ -79,7 +79,8 @@ static void copy_levels(const struct iq_grid *g, unsigned code, uint8_t *L)
 }
 
 /* The point of a list with the least error, the first of equals; the first where none is finite. */
-static unsigned best_neighbour(const struct iq_grid *g, const uint16_t *list, const float *x, const float *w, float scale)
+static unsigned best_neighbour(const struct iq_grid *g, const uint16_t *list, const float *x, const float *w,
+			       float scale)
 {
 	float best = FLT_MAX;
 	unsigned best_code = list[1];
@@ -192,8 +193,8 @@ bool iq_search_c(const struct iq_recipe *r, const struct iq_grid *g, const struc
 	return true;
 }
 
-static void store_sub(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s, struct iq_fit *fit, int j,
-		      struct iq_super *b)
+static void store_sub(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s, struct iq_fit *fit,
+		      int j, struct iq_super *b)
 {
 	bool flip = fit->scale < 0;
 
@@ -201,7 +202,8 @@ static void store_sub(const struct iq_recipe *r, const struct iq_grid *g, const 
 	b->scales[j] = flip ? -fit->scale : fit->scale;
 	b->max_scale = b->max_scale > b->scales[j] ? b->max_scale : b->scales[j];
 	for (int k = 0; k < r->n / 8; k++)
-		b->signs[j * r->n / 8 + k] = (uint8_t)((flip ? ~s->signs[k] : s->signs[k]) & (r->even_signs ? 127 : 255));
+		b->signs[j * r->n / 8 + k] =
+			(uint8_t)((flip ? ~s->signs[k] : s->signs[k]) & (r->even_signs ? 127 : 255));
 	for (int k = 0; k < r->n / g->dim; k++) {
 		int32_t point = g->map[iq_map_index(g, fit->L + g->dim * k)];
 
@@ -209,7 +211,8 @@ static void store_sub(const struct iq_recipe *r, const struct iq_grid *g, const 
 	}
 }
 
-void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, iq_search_fn *search, struct iq_super *b)
+void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, iq_search_fn *search,
+		    struct iq_super *b)
 {
 	const struct iq_grid *g = iq_grid(r->lattice);
 	float sum = 0, sigma2;
@@ -228,8 +231,8 @@ void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, 
 	}
 }
 
-void iq_rows(const struct iq_kernel *k, const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
-	     iq_search_fn *search)
+void iq_rows(const struct iq_kernel *k, const float *src, void *dst, size_t n_values, size_t n_per_row,
+	     const float *weights, iq_search_fn *search)
 {
 	struct iq_super b;
 	uint8_t *y = dst;

@@ -44,7 +44,8 @@ struct iq_recipe {
 extern const struct iq_recipe iq2_xxs_recipe, iq2_xs_recipe, iq2_s_recipe, iq3_xxs_recipe, iq3_s_recipe;
 
 /* Search of one sub-block; false: it counts as zero. */
-typedef bool iq_search_fn(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s, struct iq_fit *fit);
+typedef bool iq_search_fn(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s,
+			  struct iq_fit *fit);
 
 iq_search_fn iq_search_c;
 
@@ -59,7 +60,8 @@ struct iq_super {
 	bool used[16]; /* the sub-block was not zero */
 };
 
-void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, iq_search_fn *search, struct iq_super *b);
+void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, iq_search_fn *search,
+		    struct iq_super *b);
 
 /* 4-bit level of a sub-block's scale; inverse: 31 / max_scale. */
 int iq_scale_level(float inverse, float scale);
@@ -80,7 +82,7 @@ struct iq_kernel {
 
 extern const struct iq_kernel iq2_xxs_kernel, iq2_xs_kernel, iq2_s_kernel, iq3_xxs_kernel, iq3_s_kernel;
 
-void iq_rows(const struct iq_kernel *k, const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
-	     iq_search_fn *search);
+void iq_rows(const struct iq_kernel *k, const float *src, void *dst, size_t n_values, size_t n_per_row,
+	     const float *weights, iq_search_fn *search);
 
 #endif

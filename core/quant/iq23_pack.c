@@ -38,10 +38,11 @@ void iq2_xxs_pack(const struct iq_super *b, void *dst)
 	}
 }
 
+/* out must be zero. */
 static void pack_scale_nibbles(const struct iq_super *b, float inverse, int n, uint8_t *out)
 {
-	for (int j = 0; j < n; j += 2)
-		out[j / 2] = (uint8_t)(iq_scale_level(inverse, b->scales[j]) | iq_scale_level(inverse, b->scales[j + 1]) << 4);
+	for (int j = 0; j < n; j++)
+		out[j / 2] |= (uint8_t)(iq_scale_level(inverse, b->scales[j]) << (j % 2 * 4));
 }
 
 void iq2_xs_pack(const struct iq_super *b, void *dst)

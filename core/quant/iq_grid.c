@@ -43,7 +43,8 @@ static const struct lattice {
 
 static struct iq_grid grids[IQ_LATTICES];
 static pthread_once_t onces[IQ_LATTICES] = {
-	PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT,
+	PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT,
+	PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT,
 };
 
 /* Appends all points at distance d. */
@@ -154,7 +155,9 @@ static void build_3s(void)
 
 const struct iq_grid *iq_grid(enum iq_lattice l)
 {
-	static void (*const builds[IQ_LATTICES])(void) = { build_2xxs, build_2xs, build_2s, build_1s, build_3xxs, build_3s };
+	static void (*const builds[IQ_LATTICES])(void) = {
+		build_2xxs, build_2xs, build_2s, build_1s, build_3xxs, build_3s,
+	};
 
 	pthread_once(&onces[l], builds[l]);
 	return &grids[l];

@@ -10,7 +10,10 @@
 extern const uint16_t iq_points_2xxs[256], iq_points_2xs[512], iq_points_2s[1024], iq_points_1s[2048];
 extern const uint16_t iq_points_3xxs[256], iq_points_3s[512];
 
-enum iq_lattice { IQ_LATTICE_2XXS, IQ_LATTICE_2XS, IQ_LATTICE_2S, IQ_LATTICE_1S, IQ_LATTICE_3XXS, IQ_LATTICE_3S, IQ_LATTICES };
+enum iq_lattice {
+	IQ_LATTICE_2XXS, IQ_LATTICE_2XS, IQ_LATTICE_2S, IQ_LATTICE_1S, IQ_LATTICE_3XXS, IQ_LATTICE_3S,
+	IQ_LATTICES
+};
 
 struct iq_grid {
 	int dim, bits; /* values in a group: 8 or 4; bits of a level in a code: 2 or 3 */

@@ -80,7 +80,8 @@ static void q2_K_finish(const float *x, struct block_q2_K *y, uint8_t *L)
 	float d = f16_to_f32(y->d), dmin = f16_to_f32(y->dmin);
 
 	for (int j = 0; j < 16; j++)
-		affine_levels(x + 16 * j, 16, 3, d * (float)(y->scales[j] & 15), dmin * (float)(y->scales[j] >> 4), L + 16 * j);
+		affine_levels(x + 16 * j, 16, 3, d * (float)(y->scales[j] & 15), dmin * (float)(y->scales[j] >> 4),
+			      L + 16 * j);
 	pack_2bit(L, y->qs);
 }
 
@@ -150,8 +151,8 @@ static KERNEL(quantize_q2_K_c)
 
 /* Q4_K and Q5_K: the same up to the number of levels */
 
-static void k4_search_plain(const struct affine_search *search, const float *x, uint8_t *L, uint8_t ls[8], uint8_t lm[8],
-			    uint16_t *d, uint16_t *dmin)
+static void k4_search_plain(const struct affine_search *search, const float *x, uint8_t *L, uint8_t ls[8],
+			    uint8_t lm[8], uint16_t *d, uint16_t *dmin)
 {
 	struct affine_scales s;
 	float w[32], max_scale, max_min, inv_scale, inv_min;
@@ -194,7 +195,8 @@ static void k4_levels(const float *x, int nmax, const uint8_t packed[12], uint16
 
 	unpack_scales_k4(packed, ls, lm);
 	for (int j = 0; j < 8; j++)
-		affine_levels(x + 32 * j, 32, nmax, f16_to_f32(d) * (float)ls[j], f16_to_f32(dmin) * (float)lm[j], L + 32 * j);
+		affine_levels(x + 32 * j, 32, nmax, f16_to_f32(d) * (float)ls[j], f16_to_f32(dmin) * (float)lm[j],
+			      L + 32 * j);
 }
 
 static KERNEL(quantize_q4_K_c)
@@ -204,7 +206,8 @@ static KERNEL(quantize_q4_K_c)
 
 	for (size_t i = 0; i < n_values; i += QK_K, y++) {
 		if (weights)
-			k4_search_weighted(&affine_q4_1_w, src + i, weights + i % n_per_row, L, ls, lm, &y->d, &y->dmin);
+			k4_search_weighted(&affine_q4_1_w, src + i, weights + i % n_per_row, L, ls, lm, &y->d,
+					   &y->dmin);
 		else
 			k4_search_plain(&affine_q4_K, src + i, L, ls, lm, &y->d, &y->dmin);
 		pack_scales_k4(ls, lm, y->scales);
@@ -220,7 +223,8 @@ static KERNEL(quantize_q5_K_c)
 
 	for (size_t i = 0; i < n_values; i += QK_K, y++) {
 		if (weights)
-			k4_search_weighted(&affine_q5_1_w, src + i, weights + i % n_per_row, L, ls, lm, &y->d, &y->dmin);
+			k4_search_weighted(&affine_q5_1_w, src + i, weights + i % n_per_row, L, ls, lm, &y->d,
+					   &y->dmin);
 		else
 			k4_search_plain(&affine_q5_K, src + i, L, ls, lm, &y->d, &y->dmin);
 		pack_scales_k4(ls, lm, y->scales);

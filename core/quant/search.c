@@ -173,8 +173,8 @@ static bool affine_fit(const struct affine_search *s, const float *x, const floa
 }
 
 /* The tries divide by the range from the best minimum so far, which is ggml's doing. */
-static void affine_tries(const struct affine_search *s, const float *x, const float *w, uint8_t *L, float max, float sum_w,
-			 float sum_x, struct affine_fit *best)
+static void affine_tries(const struct affine_search *s, const float *x, const float *w, uint8_t *L, float max,
+			 float sum_w, float sum_x, struct affine_fit *best)
 {
 	float best_error = affine_error(s, x, w, L, best->scale, best->min), error;
 	struct affine_fit fit;

@@ -30,7 +30,8 @@ static float block_symmetric(const struct row_weights *r, size_t at, int nmax, u
 	return search_symmetric(QK, nmax, r->row + at, w, L);
 }
 
-static float block_affine(const struct affine_search *s, const struct row_weights *r, size_t at, uint8_t L[QK], float *neg_min)
+static float block_affine(const struct affine_search *s, const struct row_weights *r, size_t at, uint8_t L[QK],
+			  float *neg_min)
 {
 	float w[QK];
 

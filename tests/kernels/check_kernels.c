@@ -34,7 +34,7 @@ static float src[N_VALUES], weights[ROW_VALUES], out_f[CPU_TIERS + 1][N_VALUES];
 static uint8_t out[CPU_TIERS + 1][N_VALUES * 4];
 
 struct tally {
-	long rows, refused; /* refused: rows on which ggml aborts */
+	long rows, refused;	 /* refused: rows on which ggml aborts */
 	long bad[CPU_TIERS + 1]; /* by tier; the last is C against ggml */
 	char first[CPU_TIERS + 1][96];
 };
@@ -52,7 +52,8 @@ static void report(const char *what, const char *name, const struct tally *t, co
 		fprintf(report_to, " (%ld refused by ggml)", t->refused);
 	for (int k = 1; k < n_tiers; k++)
 		if (t->bad[k])
-			fprintf(report_to, "; %s: %ld DIFFER, first %s", cpu_tier_name((enum cpu_tier)k), t->bad[k], t->first[k]);
+			fprintf(report_to, "; %s: %ld DIFFER, first %s", cpu_tier_name((enum cpu_tier)k), t->bad[k],
+				t->first[k]);
 	if (t->bad[CPU_TIERS])
 		fprintf(report_to, "; %s: %ld DIFFER, first %s", against, t->bad[CPU_TIERS], t->first[CPU_TIERS]);
 	for (int k = 0; k <= CPU_TIERS; k++)
@@ -97,7 +98,8 @@ static void peer_rows(enum ggml_type t, struct tally *tally, size_t row_bytes, c
 }
 
 /* One batch of rows through every tier and ggml. */
-static void check_batch(enum ggml_type t, struct tally *tally, uint64_t *rng, const struct input_kind *kind, int weight_kind)
+static void check_batch(enum ggml_type t, struct tally *tally, uint64_t *rng, const struct input_kind *kind,
+			int weight_kind)
 {
 	const struct quant_type *q = &tiers[CPU_C][t];
 	size_t row_bytes = ROW_VALUES / q->block_values * q->block_bytes;
@@ -197,9 +199,7 @@ static void conv_into(const struct conv_table *c, int which, uint8_t *dst, float
 	case 2: c->f32_to_bf16(src, (uint16_t *)dst, N_VALUES - 3); break;
 	case 3: c->f16_to_f32((const uint16_t *)src, dst_f, N_VALUES - 3); break;
 	case 4: c->bf16_to_f32((const uint16_t *)src, dst_f, N_VALUES - 3); break;
-	default:
-		memcpy(dst, src, N_VALUES * 2);
-		c->bf16_quiet((uint16_t *)dst, N_VALUES - 3);
+	default: memcpy(dst, src, N_VALUES * 2); c->bf16_quiet((uint16_t *)dst, N_VALUES - 3);
 	}
 }
 
@@ -309,9 +309,13 @@ static void run_type(enum ggml_type t, bool timing)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "ggml", required_argument, NULL, 'g' }, { "type", required_argument, NULL, 't' },
-		{ "blocks", required_argument, NULL, 'n' }, { "iq-blocks", required_argument, NULL, 'i' },
-		{ "seed", required_argument, NULL, 's' }, { "bench", no_argument, NULL, 'b' }, { NULL, 0, NULL, 0 },
+		{ "ggml", required_argument, NULL, 'g' },
+		{ "type", required_argument, NULL, 't' },
+		{ "blocks", required_argument, NULL, 'n' },
+		{ "iq-blocks", required_argument, NULL, 'i' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "bench", no_argument, NULL, 'b' },
+		{ NULL, 0, NULL, 0 },
 	};
 	const char *type = NULL;
 	bool timing = false;

@@ -106,7 +106,8 @@ static void fill_subnormal(uint64_t *rng, float *x, size_t n, size_t size_block)
 
 	(void)size_block;
 	for (size_t i = 0; i < n; i++)
-		x[i] = from_bits((uint32_t)(rng_next(rng) & 0x80000000) | (uint32_t)(rng_next(rng) & 0x7fffff) >> shift);
+		x[i] = from_bits((uint32_t)(rng_next(rng) & 0x80000000) |
+				 (uint32_t)(rng_next(rng) & 0x7fffff) >> shift);
 }
 
 static void fill_ties(uint64_t *rng, float *x, size_t n, size_t size_block)
