@@ -163,8 +163,12 @@ static int open_model(struct hfgguf_model *m, const char *path, const char *opti
 	if (options_parse(&m->opt, options, err) || refuse_unready(&m->opt, err))
 		return err->code;
 	so.mistral_format = m->opt.mistral_format;
-	so.no_weights = m->opt.vocab_only;
 	m->src = source_open(path, &so, err);
+	if (!m->src && m->opt.vocab_only && err->code == HFGGUF_NOT_FOUND) { /* weights only tell outtype=auto's type then */
+		err_clear(err);
+		so.no_weights = true;
+		m->src = source_open(path, &so, err);
+	}
 	if (!m->src || add_types(m, err))
 		return err->code;
 	m->cache = cache_new(m->opt.cache_size, m->opt.threads ? m->opt.threads : cpus > 0 ? (unsigned)cpus : 1, &ops);
