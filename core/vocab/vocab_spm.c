@@ -1,6 +1,7 @@
 /* _create_vocab_sentencepiece: tokenizer.model, then added_tokens.json, then tokenizer_config.json over it. */
 #include "core/util/cleanup.h"
 #include "core/vocab/spm.h"
+#include "core/vocab/vocab_pieces.h"
 #include "core/vocab/vocab_tokens.h"
 
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static bool list_index(int64_t id, size_t n, size_t *at)
 	return id >= 0 && *at < n;
 }
 
-static int add_json(struct vocab_in *in, struct vocab_tokens *t, struct err *err)
+int vocab_added_json(struct vocab_in *in, struct vocab_tokens *t, struct err *err)
 {
 	json *added = vocab_json(in, "added_tokens.json", err);
 
@@ -153,7 +154,7 @@ static int add_decoder(struct vocab_in *in, struct vocab_tokens *t, struct err *
 
 int vocab_spm_tokens(struct vocab_in *in, struct vocab_tokens *out, struct err *err)
 {
-	if (from_model(in, out, err) || add_json(in, out, err))
+	if (from_model(in, out, err) || vocab_added_json(in, out, err))
 		return err->code;
 	return add_decoder(in, out, err);
 }
