@@ -137,6 +137,8 @@ struct out_tensor {
 	enum ggml_type type;
 	const struct tensor *t; /* shape of the GGUF tensor, outermost first; U8 rows of blocks when raw */
 	bool raw;               /* t's bytes are the tensor's blocks already */
+	bool tool;              /* llama-quantize's kernel, not the converter's */
+	const float *weights;   /* importance of the columns, a row of them for each expert; or NULL */
 	uint64_t dims[TENSOR_MAX_DIMS]; /* logical shape (differs from t's when raw) */
 	uint64_t size_bytes;
 };
@@ -267,6 +269,11 @@ extern const struct arch arch_llama;
 int llama_rope_freqs(struct conv *c); /* generate_extra_tensors: llama3 rope scaling */
 /* LlamaModel.permute(w, n_head, n_head_kv) */
 const struct tensor *t_rope_permute(struct build *b, const struct tensor *t, uint64_t n_head, uint64_t n_head_kv);
+
+/* DeepSeek 2's pieces: latent attention. */
+extern const struct arch arch_deepseek2;
+tensor_op op_drop_tied_head; /* nothing when tie_word_embeddings */
+tensor_op op_split_kv_b;     /* …kv_b_proj… -> …k_b_proj…, transposed, and …v_b_proj… */
 
 /* ---- the whole ---- */
 
