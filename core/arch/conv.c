@@ -139,6 +139,8 @@ static const char *class_of_model_type(struct conv *c)
 static int choose_class(struct conv *c)
 {
 	c->origin_arch = first_arch(c->hparams);
+	if (c->origin_arch) /* text_config will be merged over it */
+		c->origin_arch = arena_strdup(c->arena, c->origin_arch);
 	c->hf_arch = c->opt->arch ? c->opt->arch : text_class(c);
 	if (c->hf_arch)
 		c->hf_arch = arena_strdup(c->arena, c->hf_arch);
@@ -333,16 +335,15 @@ static void count_params(const struct conv *c, struct param_count *p)
 
 static int load_metadata(struct conv *c)
 {
+	const char *const *notes;
 	struct param_count p;
 
 	count_params(c, &p);
 	c->meta = metadata_load(c->src, c->opt->metadata, c->opt->model_name, &p, c->arena, c->err);
 	if (!c->meta)
 		return c->err->code;
-	if (!metadata_name(c->meta))
-		metadata_set_name(c->meta, c->src->name);
-	if (!metadata_size_label(c->meta) && p.total > 0)
-		metadata_set_size_label(c->meta, size_label(&p, c->arena));
+	for (size_t i = 0, n = metadata_notes(c->meta, &notes); i < n; i++)
+		conv_note(c, "%s", notes[i]);
 	return 0;
 }
 

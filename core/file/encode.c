@@ -38,6 +38,29 @@ static void swap_bytes(void *p, uint64_t n, size_t size)
 		}
 }
 
+/*
+ * Whole rows with importance: an expert's rows have its own. Without it rows do not matter and a run may begin at any
+ * block.
+ */
+static void quantize_run(const struct out_tensor *o, const struct quant_type *q, uint64_t first, uint64_t n,
+			 const float *f, unsigned char *out)
+{
+	int n_dims = o->t->n_dims;
+	uint64_t row = n_dims ? o->t->dims[n_dims - 1] : 1;
+	uint64_t per_expert = row * (n_dims > 1 ? o->t->dims[n_dims - 2] : 1);
+
+	while (n) {
+		uint64_t expert = first / per_expert, take = o->weights ? (expert + 1) * per_expert - first : n;
+
+		take = take < n ? take : n;
+		(o->tool ? q->quantize : q->convert)(f, out, take, row, o->weights ? o->weights + expert * row : NULL);
+		first += take;
+		n -= take;
+		f += take;
+		out += take / q->block_values * q->block_bytes;
+	}
+}
+
 static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
 {
 	const struct quant_type *q = quant_type(o->type);
@@ -45,12 +68,12 @@ static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n,
 	float *f = scratch_get(ctx->scratch, n * sizeof(*f));
 	int e = f ? 0 : err_nomem(ctx->err);
 
-	if (!e && !q->convert)
+	if (!e && !(o->tool ? q->quantize : q->convert))
 		e = err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, q->name);
 	if (!e)
 		e = tensor_read_f32(o->t, first, n, f, ctx);
 	if (!e)
-		q->convert(f, out, n, o->t->n_dims ? o->t->dims[o->t->n_dims - 1] : 1, NULL);
+		quantize_run(o, q, first, n, f, out);
 	scratch_release(ctx->scratch, mark);
 	return e;
 }

@@ -1,6 +1,7 @@
 /* The public API: opening a model and reading its files. */
 #include "core/file/model.h"
 
+#include "core/quant/policy.h"
 #include "core/scheme/scheme.h"
 
 #include <ctype.h>
@@ -52,96 +53,175 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 
 /* ---- opening ---- */
 
-static int lay_out(struct hfgguf_model *m, struct conv *c, struct err *err)
+static bool have_file(const struct hfgguf_model *m, const char *name)
 {
-	struct layout_options lo = { .max_bytes = m->opt.split_max_size, .max_tensors = m->opt.split_max_tensors,
-				     .empty_first = m->opt.no_tensor_first_split, .big_endian = m->opt.bigendian,
-				     .vocab_only = m->opt.vocab_only };
-	struct gguf_tensor *ts = arena_array(m->arena, c->out.n + 1, sizeof(*ts));
-	const char *name = conv_file_name(c);
-	struct model_file *more;
-	struct gguf_file *g;
-	size_t n;
+	for (size_t i = 0; i < m->n_files; i++)
+		if (!strcmp(m->files[i].v.g->name, name))
+			return true;
+	return false;
+}
 
-	if (!ts || !name)
-		return err_nomem(err);
-	if (strchr(name, '/') || !*name)
-		return err_set(err, HFGGUF_OPTION, "outfile=%s: a name without folder is wanted", name);
-	if (m->opt.vocab_only && (lo.empty_first))
-		return err_set(err, HFGGUF_OPTION, "vocab-only: splitting the vocabulary is not supported");
-	for (size_t i = 0; i < c->out.n; i++) {
-		const struct out_tensor *o = &c->out.v[i];
+static int add_files(struct hfgguf_model *m, const struct product *p, const struct gguf_file *g, size_t n,
+		     struct err *err)
+{
+	struct model_file *more = realloc(m->files, (m->n_files + n) * sizeof(*more));
 
-		ts[i] = (struct gguf_tensor){ .name = o->name, .type = o->type, .n_dims = o->t->n_dims,
-					      .size_bytes = o->size_bytes, .owner = o };
-		memcpy(ts[i].dims, o->dims, sizeof(ts[i].dims));
-	}
-	if (layout_make(name, &c->kv, ts, c->out.n, &lo, m->arena, &g, &n, err))
-		return err->code;
-	more = realloc(m->files, (m->n_files + n) * sizeof(*more));
 	if (!more)
 		return err_nomem(err);
 	m->files = more;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < m->n_files; k++)
-			if (!strcmp(m->files[k].v.g->name, g[i].name))
-				return 0; /* two output types come to the same file: AUTO and BF16 */
-		m->files[m->n_files].conv = c;
-		m->files[m->n_files].tensors_text = arena_printf(m->arena, "%zu", g[i].n_tensors);
-		if (vfile_make(&m->files[m->n_files].v, &g[i], m->src, m->opt.bigendian, &m->n_units, m->arena, err))
+		struct model_file *f = &m->files[m->n_files];
+
+		if (have_file(m, g[i].name))
+			return 0; /* two types come to the same file: AUTO and BF16 */
+		f->p = *p;
+		f->tensors_text = arena_printf(m->arena, "%zu", g[i].n_tensors);
+		if (vfile_make(&f->v, &g[i], m->src, m->opt.bigendian, &m->n_units, m->arena, err))
 			return err->code;
 		m->n_files++;
 	}
 	return 0;
 }
 
-static int add_type(struct hfgguf_model *m, const char *outtype, struct err *err)
+static int lay_out(struct hfgguf_model *m, const struct product *p, struct err *err)
+{
+	struct layout_options lo = { .max_bytes = p->split ? m->opt.split_max_size : 0,
+				     .max_tensors = p->split ? m->opt.split_max_tensors : 0,
+				     .empty_first = p->split && m->opt.no_tensor_first_split,
+				     .big_endian = m->opt.bigendian, .vocab_only = m->opt.vocab_only,
+				     .shard_of = p->shard_of };
+	struct gguf_tensor *ts = arena_array(m->arena, p->n_out + 1, sizeof(*ts));
+	struct gguf_file *g;
+	size_t n;
+
+	if (!ts)
+		return err_nomem(err);
+	if (strchr(p->name, '/') || !*p->name)
+		return err_set(err, HFGGUF_OPTION, "outfile=%s: a name without folder is wanted", p->name);
+	if (m->opt.vocab_only && lo.empty_first)
+		return err_set(err, HFGGUF_OPTION, "vocab-only: splitting the vocabulary is not supported");
+	for (size_t i = 0; i < p->n_out; i++) {
+		const struct out_tensor *o = &p->out[i];
+
+		ts[i] = (struct gguf_tensor){ .name = o->name, .type = o->type, .n_dims = o->t->n_dims,
+					      .size_bytes = o->size_bytes, .owner = o };
+		memcpy(ts[i].dims, o->dims, sizeof(ts[i].dims));
+	}
+	if (layout_make(p->name, p->kv, ts, p->n_out, &lo, m->arena, &g, &n, err))
+		return err->code;
+	return add_files(m, p, g, n, err);
+}
+
+static struct conv *convert(struct hfgguf_model *m, const char *outtype, struct err *err)
 {
 	struct conv **more = realloc(m->convs, (m->n_convs + 1) * sizeof(*more)), *c;
 
-	if (!more)
-		return err_nomem(err);
+	if (!more) {
+		err_nomem(err);
+		return NULL;
+	}
 	m->convs = more;
+	for (size_t i = 0; i < m->n_convs; i++)
+		if (!strcmp(m->convs[i]->outtype, outtype))
+			return m->convs[i];
 	c = conv_run(m->src, &m->opt, outtype, m->arena, err);
-	if (!c)
-		return err->code;
-	m->convs[m->n_convs++] = c;
-	return lay_out(m, c, err);
+	if (c)
+		m->convs[m->n_convs++] = c;
+	return c;
 }
 
-static int add_types(struct hfgguf_model *m, struct err *err)
+static int keep_kv(struct hfgguf_model *m, const struct kv_list *kv, struct err *err)
 {
-	static const char converter[] = "f32 f16 bf16 q8_0 tq1_0 tq2_0 auto";
-	const char *list = m->opt.type;
+	struct kv_list **more = realloc(m->kvs, (m->n_kvs + 1) * sizeof(*more));
 
-	if (!list)
-		return add_type(m, m->opt.outtype, err);
-	if (!strcasecmp(list, "all"))
-		list = "F32:F16:BF16:Q8_0:TQ1_0:TQ2_0";
-	while (*list) {
-		size_t n = strcspn(list, ":");
-		char name[32];
+	if (!more)
+		return err_nomem(err);
+	m->kvs = more;
+	m->kvs[m->n_kvs++] = (struct kv_list *)kv;
+	return 0;
+}
 
-		if (n >= sizeof(name))
-			n = sizeof(name) - 1;
-		for (size_t i = 0; i < n; i++)
-			name[i] = (char)tolower((unsigned char)list[i]);
-		name[n] = 0;
-		if (!str_in(name, converter))
-			return err_set(err, HFGGUF_UNSUPPORTED,
-				       "type=%.*s: not one of F32 F16 BF16 AUTO Q8_0 TQ1_0 TQ2_0; the quantizer's types are not supported yet",
-				       (int)n, list);
-		if (add_type(m, name, err))
+static int add_converted(struct hfgguf_model *m, const char *outtype, struct err *err)
+{
+	struct conv *c = convert(m, outtype, err);
+	struct product p;
+
+	return !c || product_convert(c, &p) ? err->code : lay_out(m, &p, err);
+}
+
+static int add_quantized(struct hfgguf_model *m, const char *type, struct err *err)
+{
+	struct conv *c = convert(m, m->opt.outtype, err);
+	struct product p;
+
+	if (!c || product_quantize(c, type, &p) || keep_kv(m, p.kv, err))
+		return err->code;
+	return lay_out(m, &p, err);
+}
+
+/* One of `type=`: the converter's names, all others the quantizer's. */
+static int add_named(struct hfgguf_model *m, const char *name, struct err *err)
+{
+	static const char *const converter[] = { "f32", "f16", "bf16", "q8_0", "tq1_0", "tq2_0", "auto" };
+
+	for (size_t i = 0; i < sizeof(converter) / sizeof(converter[0]); i++)
+		if (!strcasecmp(name, converter[i]))
+			return add_converted(m, arena_strdup(m->arena, converter[i]), err);
+	return add_quantized(m, name, err);
+}
+
+/* Every type that needs no importance matrix, or all with one. */
+static int add_all(struct hfgguf_model *m, struct err *err)
+{
+	static const char converter[] = "F32 F16 BF16 Q8_0 TQ1_0 TQ2_0 COPY";
+
+	if (add_named(m, "f32", err) || add_named(m, "f16", err) || add_named(m, "bf16", err) || add_named(m, "q8_0", err))
+		return err->code;
+	for (size_t i = 0; mixture_at(i); i++) {
+		struct err one = ERR_INIT;
+		struct conv *c = convert(m, m->opt.outtype, err);
+
+		if (!c)
 			return err->code;
-		list += n + (list[n] == ':');
+		if (str_in(mixture_at(i)->name, converter))
+			continue;
+		c->err = &one;
+		c->b.err = &one;
+		if (add_quantized(m, mixture_at(i)->name, &one))
+			log_add(&m->log, "%s left out: %s", mixture_at(i)->name, one.msg);
+		c->err = err;
+		c->b.err = err;
+		if (one.code == HFGGUF_NOMEM)
+			return err_nomem(err);
 	}
 	return 0;
 }
 
+static int add_types(struct hfgguf_model *m, struct err *err)
+{
+	if (m->opt.type && (m->opt.quantize || str_in("all", m->opt.type)))
+		return m->opt.quantize ? err_set(err, HFGGUF_OPTION, "type and quantize exclude each other") : add_all(m, err);
+	if (m->opt.quantize)
+		return add_quantized(m, m->opt.quantize, err);
+	if (!m->opt.type)
+		return add_converted(m, m->opt.outtype, err);
+	for (const char *s = m->opt.type; *s;) {
+		size_t n = strcspn(s, ":");
+		char *name = arena_memdup(m->arena, s, n);
+
+		if (!name)
+			return err_nomem(err);
+		if (add_named(m, name, err))
+			return err->code;
+		s += n + (s[n] == ':');
+	}
+	return m->n_files ? 0 : err_set(err, HFGGUF_OPTION, "type=%s: names no type", m->opt.type);
+}
+
 static int refuse_unready(const struct options *o, struct err *err)
 {
-	if (o->quantize)
-		return err_set(err, HFGGUF_UNSUPPORTED, "quantize=%s: the quantizer's types are not supported yet; outtype= takes f32 f16 bf16 q8_0 tq1_0 tq2_0 auto", o->quantize);
+	if (o->outfile && metadata_check_name(o->outfile, err))
+		return err->code;
 	if (o->mmproj)
 		return err_set(err, HFGGUF_UNSUPPORTED, "mmproj: projectors are not supported yet, only the text file");
 	if (o->dspark || o->base)
@@ -205,7 +285,10 @@ void hfgguf_close(struct hfgguf_model *m)
 	cache_free(m->cache);
 	for (size_t i = 0; i < m->n_convs; i++)
 		conv_free(m->convs[i]);
+	for (size_t i = 0; i < m->n_kvs; i++)
+		kv_free(m->kvs[i]);
 	free(m->convs);
+	free(m->kvs);
 	free(m->files);
 	source_close(m->src);
 	options_free(&m->opt);
@@ -317,9 +400,9 @@ const char *hfgguf_property(const struct hfgguf_model *m, size_t file, const cha
 	if (!f)
 		return NULL;
 	if (!strcmp(name, "arch"))
-		return f->conv->kv.arch;
+		return f->p.kv->arch;
 	if (!strcmp(name, "class"))
-		return f->conv->hf_arch;
+		return f->p.conv->hf_arch;
 	if (!strcmp(name, "model"))
 		return m->src->path;
 	if (!strcmp(name, "options"))
@@ -327,7 +410,7 @@ const char *hfgguf_property(const struct hfgguf_model *m, size_t file, const cha
 	if (!strcmp(name, "tensors"))
 		return f->tensors_text;
 	if (!strcmp(name, "type"))
-		return conv_type_name(f->conv);
+		return f->p.type;
 	if (!strcmp(name, "version"))
 		return hfgguf_version();
 	return NULL;
@@ -355,12 +438,16 @@ char *hfgguf_types(void)
 {
 	struct buf b = BUF_INIT;
 
+	buf_puts(&b, "outtype\tf32 f16 bf16 q8_0 tq1_0 tq2_0 auto\nquantize\t");
+	for (size_t i = 0; mixture_at(i); i++)
+		buf_printf(&b, "%s%s", i ? " " : "", mixture_at(i)->name);
+	buf_puts(&b, "\n");
 	for (int t = 0; t < GGML_TYPE_COUNT; t++) {
 		const struct quant_type *q = quant_type((enum ggml_type)t);
 
-		if (q && q->convert)
-			buf_printf(&b, "%s\t%u values\t%u bytes\t%.4g bits per weight\n", q->name, q->block_values, q->block_bytes,
-				   8.0 * q->block_bytes / q->block_values);
+		if (q && q->quantize)
+			buf_printf(&b, "tensor\t%s\t%u values\t%u bytes\t%.4g bits per weight\n", q->name, q->block_values,
+				   q->block_bytes, 8.0 * q->block_bytes / q->block_values);
 	}
 	return text_or_null(&b);
 }

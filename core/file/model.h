@@ -2,6 +2,7 @@
 #ifndef CORE_FILE_MODEL_H
 #define CORE_FILE_MODEL_H
 
+#include "core/file/product.h"
 #include "core/file/vfile.h"
 #include "core/util/log.h"
 #include "hfgguf/hfgguf.h"
@@ -10,7 +11,7 @@
 
 struct model_file {
 	struct vfile v;
-	const struct conv *conv;
+	struct product p;
 	const char *tensors_text; /* number of tensors, for a property */
 };
 
@@ -19,8 +20,10 @@ struct hfgguf_model {
 	struct options opt;
 	char *options_text;
 	struct source *src;
-	struct conv **convs; /* one an output type */
+	struct conv **convs; /* one a type of the converter */
 	size_t n_convs;
+	struct kv_list **kvs; /* of quantized products: theirs to free */
+	size_t n_kvs;
 	struct model_file *files;
 	size_t n_files;
 	uint64_t n_units;

@@ -173,7 +173,7 @@ static void put_notes_json(struct buf *b, const char *notes)
 /* Shards but the first hold no KV of the model. */
 static bool has_kv(const struct hfgguf_model *m, size_t file)
 {
-	return !file || m->files[file].conv != m->files[file - 1].conv;
+	return !file || m->files[file].p.kv != m->files[file - 1].p.kv;
 }
 
 char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
@@ -189,12 +189,12 @@ char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 	buf_printf(&b, ",\n  \"size\": %llu,\n  \"model\": ", (unsigned long long)f->v.g->size_bytes);
 	put_json_str(&b, m->src->path);
 	buf_puts(&b, ",\n  \"class\": ");
-	put_json_str(&b, f->conv->hf_arch);
+	put_json_str(&b, f->p.conv->hf_arch);
 	buf_puts(&b, ",\n  \"notes\": [");
-	put_notes_json(&b, f->conv->note);
+	put_notes_json(&b, f->p.note);
 	buf_puts(&b, "],\n  \"kv\": [\n");
-	for (size_t i = 0; has_kv(m, file) && i < f->conv->kv.n; i++) {
-		const struct kv *kv = &f->conv->kv.v[i];
+	for (size_t i = 0; has_kv(m, file) && i < f->p.kv->n; i++) {
+		const struct kv *kv = &f->p.kv->v[i];
 
 		buf_puts(&b, i ? ",\n    {\"key\": " : "    {\"key\": ");
 		put_json_str(&b, kv->key);
@@ -244,16 +244,16 @@ char *hfgguf_plan_text(const struct hfgguf_model *m, size_t file)
 		return NULL;
 	f = &m->files[file];
 	buf_printf(&b, "%s  %llu bytes\n%s as %s, %zu tensors\n", f->v.g->name, (unsigned long long)f->v.g->size_bytes,
-		   f->conv->hf_arch, f->conv->kv.arch, f->v.n_tensors);
-	for (const char *s = f->conv->note ? f->conv->note : ""; *s;) {
+		   f->p.conv->hf_arch, f->p.kv->arch, f->v.n_tensors);
+	for (const char *s = f->p.note ? f->p.note : ""; *s;) {
 		size_t n = strcspn(s, "\n");
 
 		buf_printf(&b, "note: %.*s\n", (int)n, s);
 		s += n + (s[n] == '\n');
 	}
 	buf_puts(&b, "\nKV\n");
-	for (size_t i = 0; has_kv(m, file) && i < f->conv->kv.n; i++)
-		put_kv_text(&b, &f->conv->kv.v[i]);
+	for (size_t i = 0; has_kv(m, file) && i < f->p.kv->n; i++)
+		put_kv_text(&b, &f->p.kv->v[i]);
 	buf_puts(&b, "\nTensors (name, type, shape, offset, bytes, from)\n");
 	for (size_t i = 0; i < f->v.n_tensors; i++) {
 		const struct vtensor *t = &f->v.tensors[i];

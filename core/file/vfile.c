@@ -52,7 +52,7 @@ static void choose_units(struct vtensor *t, uint64_t *first_unit)
 	int n_dims = t->g->n_dims;
 	uint64_t row = n_dims ? t->g->dims[n_dims - 1] : 1, row_bytes = row / q->block_values * q->block_bytes;
 
-	if (row_bytes > ROW_MAX_BYTES) {
+	if (row_bytes > ROW_MAX_BYTES && !t->o->weights) {
 		t->unit_values = UNIT_BYTES / q->block_bytes * q->block_values;
 		t->unit_bytes = UNIT_BYTES / q->block_bytes * q->block_bytes;
 	} else {

@@ -124,6 +124,17 @@ struct shard {
 
 typedef VEC(struct shard) shard_list;
 
+static bool cut_as_given(shard_list *shards, size_t n, const uint32_t *shard_of)
+{
+	for (size_t i = 0; i < n; i++) {
+		while (shards->n <= shard_of[i])
+			if (!vec_push(shards, ((struct shard){ i, 0 })))
+				return false;
+		shards->v[shard_of[i]].n++;
+	}
+	return shards->n || vec_push(shards, ((struct shard){ 0, 0 }));
+}
+
 /* add_tensor_info: a tensor opens a new shard when the last one is not empty and would exceed a limit. */
 static bool cut(shard_list *shards, const struct gguf_tensor *t, size_t n, const struct layout_options *opt)
 {
@@ -202,7 +213,7 @@ int layout_make(const char *name, const struct kv_list *kv, const struct gguf_te
 	struct gguf_file *f = NULL;
 	int e = 0;
 
-	if (!all || !cut(&shards, tensors, n, opt) || !(f = arena_array(arena, shards.n, sizeof(*f)))) {
+	if (!all || !(opt->shard_of ? cut_as_given(&shards, n, opt->shard_of) : cut(&shards, tensors, n, opt)) || !(f = arena_array(arena, shards.n, sizeof(*f)))) {
 		vec_free(&shards);
 		return shards.n > UINT16_MAX ? err_set(err, HFGGUF_OPTION, "the split options would make more than 65535 files")
 					     : err_nomem(err);

@@ -36,6 +36,7 @@ struct gguf_file {
 struct layout_options {
 	uint64_t max_bytes, max_tensors; /* of a shard; 0: no limit */
 	bool empty_first;                /* no-tensor-first-split */
+	const uint32_t *shard_of;        /* ascending shard of each tensor instead of the limits, or NULL */
 	bool big_endian;
 	bool vocab_only; /* header and KV, nothing behind */
 };

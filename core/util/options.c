@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(name, field, value, help) { { name, value, help }, offsetof(struct options, field), true }
-#define FLAG(name, field, help) { { name, NULL, help }, offsetof(struct options, field), false }
+enum kind { IS_FLAG, IS_TEXT, IS_LIST };
+
+#define TEXT(name, field, value, help) { { name, value, help }, offsetof(struct options, field), IS_TEXT }
+#define LIST(name, field, value, help) { { name, value, help }, offsetof(struct options, field), IS_LIST }
+#define FLAG(name, field, help) { { name, NULL, help }, offsetof(struct options, field), IS_FLAG }
 
 static const struct row {
 	struct hfgguf_option option;
 	size_t offset;
-	bool has_value;
+	enum kind kind;
 } rows[] = {
 	TEXT("outtype", outtype, "TYPE", "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default)"),
 	TEXT("quantize", quantize, "TYPE", "llama-quantize's type, applied to the outtype file"),
@@ -41,6 +44,18 @@ static const struct row {
 	TEXT("arch", arch, "CLASS", "Hugging Face class to assume"),
 	TEXT("pre", pre, "NAME", "pre-tokenizer to assume"),
 	FLAG("ignore-unknown", ignore_unknown, "leave out tensors that no rule knows"),
+	TEXT("imatrix", imatrix, "FILE", "quantizer: importance matrix"),
+	FLAG("pure", pure, "quantizer: every tensor the same type"),
+	FLAG("leave-output-tensor", leave_output_tensor, "quantizer: output.weight as it is"),
+	TEXT("output-tensor-type", output_tensor_type, "TYPE", "quantizer: type of output.weight"),
+	TEXT("token-embedding-type", token_embedding_type, "TYPE", "quantizer: type of the embeddings"),
+	LIST("tensor-type", tensor_type, "PATTERN=TYPE", "quantizer: type of tensors that match; repeatable"),
+	LIST("include-weights", include_weights, "NAME", "quantizer: importance of these only; repeatable"),
+	LIST("exclude-weights", exclude_weights, "NAME", "quantizer: no importance of these; repeatable"),
+	LIST("override-kv", override_kv, "KEY=TYPE:VALUE", "quantizer: a key's value; repeatable"),
+	TEXT("prune-layers", prune_layers, "N[,N...]", "quantizer: leave these layers out"),
+	FLAG("keep-split", keep_split, "quantizer: shards as the converter's"),
+	FLAG("allow-requantize", allow_requantize, "quantizer: take tensors that are quantized already"),
 	TEXT("cache_size", cache_size_text, "N[K|M|G]", "bytes of computed units to keep (default 64M)"),
 	TEXT("threads", threads_text, "N", "worker threads (default: one a CPU)"),
 	FLAG("no-lazy", no_lazy, "accepted, no effect"),
@@ -103,27 +118,63 @@ static int unknown(const char *name, struct err *err)
 		       best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
 }
 
+static int append(struct option_list *l, const char *value, struct err *err)
+{
+	char **more = realloc(l->v, (l->n + 2) * sizeof(*more));
+
+	if (!more)
+		return err_nomem(err);
+	l->v = more;
+	l->v[l->n] = strdup(value);
+	if (!l->v[l->n])
+		return err_nomem(err);
+	l->v[++l->n] = NULL;
+	return 0;
+}
+
+static int set_field(void *field, enum kind kind, const char *value, struct err *err)
+{
+	if (kind == IS_LIST)
+		return append(field, value, err);
+	if (kind == IS_FLAG) {
+		*(bool *)field = true;
+		return 0;
+	}
+	free(*(char **)field);
+	*(char **)field = strdup(value);
+	return *(char **)field ? 0 : err_nomem(err);
+}
+
+/* "prune-layers=1,2": the comma is the list's, so a number of its own belongs to it. */
+static int continue_prune(struct options *o, const char *word, struct err *err)
+{
+	char *joined;
+
+	if (!o->prune_layers || strspn(word, "0123456789") != strlen(word))
+		return 0;
+	if (asprintf(&joined, "%s,%s", o->prune_layers, word) < 0)
+		return err_nomem(err);
+	free(o->prune_layers);
+	o->prune_layers = joined;
+	return 1;
+}
+
 static int set_one(struct options *o, char *word, struct err *err)
 {
+	int continued = continue_prune(o, word, err);
 	char *value = strchr(word, '=');
 
+	if (continued)
+		return continued < 0 ? continued : 0;
 	if (value)
 		*value++ = 0;
 	for (size_t i = 0; i < N_ROWS; i++) {
-		void *field = (char *)o + rows[i].offset;
-
 		if (strcmp(rows[i].option.name, word))
 			continue;
-		if (rows[i].has_value != (value != NULL))
+		if ((rows[i].kind != IS_FLAG) != (value != NULL))
 			return err_set(err, HFGGUF_OPTION, "option \"%s\" %s", word,
 				       value ? "takes no value" : "needs a value");
-		if (!value) {
-			*(bool *)field = true;
-			return 0;
-		}
-		free(*(char **)field);
-		*(char **)field = strdup(value);
-		return *(char **)field ? 0 : err_nomem(err);
+		return set_field((char *)o + rows[i].offset, rows[i].kind, value, err);
 	}
 	return unknown(word, err);
 }
@@ -208,11 +259,19 @@ fail:
 
 void options_free(struct options *o)
 {
-	for (size_t i = 0; i < N_ROWS; i++)
-		if (rows[i].has_value) {
-			char **field = (char **)((char *)o + rows[i].offset);
+	for (size_t i = 0; i < N_ROWS; i++) {
+		void *field = (char *)o + rows[i].offset;
 
-			free(*field);
-			*field = NULL;
+		if (rows[i].kind == IS_TEXT) {
+			free(*(char **)field);
+			*(char **)field = NULL;
+		} else if (rows[i].kind == IS_LIST) {
+			struct option_list *l = field;
+
+			for (size_t k = 0; k < l->n; k++)
+				free(l->v[k]);
+			free(l->v);
+			*l = (struct option_list){ NULL, 0 };
 		}
+	}
 }

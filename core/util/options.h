@@ -12,11 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct option_list { /* values of a repeatable option, NULL-terminated; v is NULL when there are none */
+	char **v;
+	size_t n;
+};
+
 struct options {
 	char *outtype;  /* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" */
 	char *quantize; /* llama-quantize type, or NULL */
 	char *type;     /* NAME[:NAME…] or "all", or NULL */
 	char *model_name, *metadata, *outfile, *target_model_dir, *base, *arch, *pre;
+	char *imatrix, *output_tensor_type, *token_embedding_type, *prune_layers; /* the quantizer's */
+	struct option_list tensor_type, include_weights, exclude_weights, override_kv;
+	bool pure, leave_output_tensor, keep_split, allow_requantize;
 	char *split_max_size_text;
 	char *cache_size_text, *threads_text, *split_max_tensors_text;
 	uint64_t split_max_size, split_max_tensors; /* 0: no split */

@@ -1,0 +1,8 @@
+#include "core/file/product.h"
+
+int product_convert(struct conv *c, struct product *out)
+{
+	*out = (struct product){ .conv = c, .kv = &c->kv, .out = c->out.v, .n_out = c->out.n, .name = conv_file_name(c),
+				 .type = conv_type_name(c), .note = c->note, .split = true };
+	return out->name ? 0 : err_nomem(c->err);
+}

@@ -1,0 +1,26 @@
+/*
+ * What a conversion, or llama-quantize run on it, comes to before it is laid out: KV, tensors, a name. All arena-owned.
+ */
+#ifndef CORE_FILE_PRODUCT_H
+#define CORE_FILE_PRODUCT_H
+
+#include "core/arch/arch.h"
+
+struct product {
+	const struct conv *conv; /* where it comes from */
+	const struct kv_list *kv;
+	const struct out_tensor *out;
+	size_t n_out;
+	const char *name, *type, *note; /* file name; "Q4_K_M"; for the plan, or NULL */
+	/* Shards: by the split options, or, with shard_of set, as given for each tensor (ascending). */
+	const uint32_t *shard_of;
+	bool split; /* the split options apply */
+};
+
+/* The converter's file. */
+int product_convert(struct conv *c, struct product *out);
+
+/* llama-quantize … type on the converter's file, with the options' imatrix, overrides and so on. */
+int product_quantize(struct conv *c, const char *type, struct product *out);
+
+#endif
