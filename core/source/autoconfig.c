@@ -50,7 +50,7 @@ json *autoconfig(const json *raw, const char *path, struct err *err)
 	const struct config_class *cls = find_class(raw, path);
 	json *config;
 
-	if (!cls || config_build(cls, raw, &config, err))
+	if (!cls || config_build(cls, raw, 0, &config, err))
 		return NULL;
 	if (!integer_pruned_heads(config)) {
 		json_free(config);

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Far above what models have; more would be an attack on our time. */
 #define MAX_LABELS 1000000
+#define MAX_KEYS 10000
+#define MAX_DEPTH 16
 
 enum config_result config_nomem(struct config_job *job)
 {
@@ -111,7 +114,10 @@ static enum config_result make_labels(struct config_job *job, int64_t n)
 
 		snprintf(id, sizeof(id), "%lld", (long long)i);
 		snprintf(label, sizeof(label), "LABEL_%lld", (long long)i);
-		ok = json_put_str(id2label, id, label) && json_put_int(label2id, label, i);
+		ok = json_add_owned(id2label, id, cJSON_CreateString(label)) &&
+		     json_add_owned(label2id, label, cJSON_CreateNumber(0));
+		if (ok)
+			json_set_int(label2id->child->prev, i);
 	}
 	if (!ok) {
 		json_free(id2label);
@@ -142,7 +148,7 @@ static enum config_result integer_keys(struct config_job *job, const char *key)
 			return CONFIG_RAISES;
 		}
 		snprintf(id, sizeof(id), "%lld", v);
-		if (!json_put(to, id, m)) {
+		if (!json_add_owned(to, id, cJSON_Duplicate(m, true))) {
 			json_free(to);
 			return config_nomem(job);
 		}
@@ -327,11 +333,15 @@ static enum config_result start(struct config_job *job)
 	return json_put_str(job->out, "_name_or_path", "") ? CONFIG_OK : config_nomem(job);
 }
 
-enum config_result config_build(const struct config_class *cls, const json *user, json **out, struct err *err)
+enum config_result config_build(const struct config_class *cls, const json *user, int depth, json **out,
+				struct err *err)
 {
-	struct config_job job = { .cls = cls, .user = user, .with_kwargs = true, .err = err };
-	enum config_result rc = start(&job);
+	struct config_job job = { .cls = cls, .user = user, .with_kwargs = true, .depth = depth, .err = err };
+	enum config_result rc;
 
+	if (depth > MAX_DEPTH || json_count(user) > MAX_KEYS)
+		return CONFIG_RAISES;
+	rc = start(&job);
 	if (!rc)
 		rc = run_program(&job);
 	if (!rc)

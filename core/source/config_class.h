@@ -51,6 +51,7 @@ struct config_job {
 	bool with_kwargs;  /* "super" passes the user's other keys on */
 	bool params_last;  /* parameters are stored after "super" */
 	bool super_done;
+	int depth; /* 0: the file itself; 1: a sub-config; … */
 	struct err *err;
 };
 
@@ -63,8 +64,9 @@ extern const struct config_word config_words[], config_layer_words[], config_rop
 const struct config_class *config_class_find(const char *name);
 /* The class of a model_type, or NULL. */
 const struct config_class *config_class_of_type(const char *model_type);
-/* to_dict() of cls(**user), without transformers_version. */
-enum config_result config_build(const struct config_class *cls, const json *user, json **out, struct err *err);
+/* to_dict() of cls(**user), without transformers_version. depth: of sub-configs, 0 for the file itself. */
+enum config_result config_build(const struct config_class *cls, const json *user, int depth, json **out,
+				struct err *err);
 /* PretrainedConfig.__init__ for this job. */
 enum config_result config_super(struct config_job *job);
 

@@ -215,7 +215,7 @@ static enum config_result build_into(struct config_job *job, const char *key, co
 
 	if (!cls)
 		return CONFIG_RAISES;
-	rc = config_build(cls, user, &sub, job->err);
+	rc = config_build(cls, user, job->depth + 1, &sub, job->err);
 	return rc ? rc : config_put_owned(job, key, sub);
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define CONFIG_MAX ((size_t)64 << 20)
+#define CONFIG_MAX ((size_t)16 << 20)
 
 /* Multimodal wrappers name the text model's config in their own ways; the last of these that is present wins. */
 static const struct {

@@ -67,6 +67,8 @@ bool json_put_num(json *obj, const char *key, double v);
 bool json_put_str(json *obj, const char *key, const char *v);
 bool json_put_bool(json *obj, const char *key, bool v);
 bool json_put_null(json *obj, const char *key);
+/* Appends a member without looking whether the key is there: for building large objects. Takes value over. */
+bool json_add_owned(json *obj, const char *key, json *value);
 json *json_array(void);
 bool json_append(json *array, const json *value); /* a duplicate */
 bool json_append_int(json *array, int64_t v);

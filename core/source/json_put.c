@@ -8,18 +8,22 @@ json *json_object(void)
 	return cJSON_CreateObject();
 }
 
+bool json_add_owned(json *obj, const char *key, json *value)
+{
+	if (value && cJSON_AddItemToObject(obj, key, value))
+		return true;
+	cJSON_Delete(value);
+	return false;
+}
+
 bool json_put_owned(json *obj, const char *key, json *value)
 {
 	json *old = (json *)(uintptr_t)json_get(obj, key);
 
 	if (!value)
 		return false;
-	if (!old) {
-		if (cJSON_AddItemToObject(obj, key, value))
-			return true;
-		cJSON_Delete(value);
-		return false;
-	}
+	if (!old)
+		return json_add_owned(obj, key, value);
 	if (value->string && !(value->type & cJSON_StringIsConst))
 		cJSON_free(value->string);
 	/* The name moves over, so that the replacement cannot fail. */
