@@ -1,6 +1,6 @@
 /*
- * Facts: chat templates that the reference brings and writes for models without one, byte for byte as it reads them
- * (models/templates of llama.cpp, MIT licence).
+ * A table of facts: chat templates that the reference brings and writes for models without one, byte for byte as it
+ * reads them (models/templates of llama.cpp, MIT licence).
  */
 #include "core/vocab/vocab.h"
 

@@ -68,11 +68,12 @@ static int base_size(struct vocab_in *in, const struct tokenizer *t, size_t *n, 
 	if (j && !json_int(j, &size))
 		return err_set(err, HFGGUF_CORRUPT, "%s/config.json: vocab_size is no number", in->dir);
 	if (size < 0 || size > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir, (long long)size);
+		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
+			       (long long)size);
 	if (tokenizer_id_end(t) > (uint64_t)size)
 		return err_set(err, HFGGUF_CORRUPT,
-			       "%s: the tokenizer has ids up to %u, but config.json has vocab_size %lld: no loader could "
-			       "open that; take the tokenizer or the config that belongs to the weights",
+			       "%s: the tokenizer has ids up to %u, but config.json has vocab_size %lld: no loader "
+			       "could open that; take the tokenizer or the config that belongs to the weights",
 			       in->dir, tokenizer_id_end(t) - 1, (long long)size);
 	*n = (size_t)size;
 	return 0;
@@ -164,8 +165,9 @@ static int set_named(struct vocab_in *in, struct special_vocab *sv, const struct
 		int64_t id = tokenizer_id(t, list[i].token, strlen(list[i].token));
 
 		if (id < 0 || !tokenizer_added(t, (uint32_t)id))
-			return err_set(err, HFGGUF_CORRUPT, "%s: the tokenizer has no added token %s, which this model's "
-				       "class needs", in->dir, list[i].token);
+			return err_set(err, HFGGUF_CORRUPT,
+				       "%s: the tokenizer has no added token %s, which this model's class needs",
+				       in->dir, list[i].token);
 		special_set(sv, list[i].type, id);
 	}
 	return 0;

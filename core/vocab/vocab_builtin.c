@@ -127,14 +127,15 @@ static int unpack(struct vocab_in *in, const unsigned char *start, const unsigne
 	if (!p)
 		return err_nomem(err);
 	if (LZ4_decompress_safe((const char *)head.p, p, (int)(end - head.p), (int)size) != (int)size)
-		return err_set(err, HFGGUF_CORRUPT, "the built-in vocabulary of this program is damaged: build it again");
+		return err_set(err, HFGGUF_CORRUPT,
+			       "the built-in vocabulary of this program is damaged: build it again");
 	*c = (struct cursor){ (unsigned char *)p, (unsigned char *)p + size, false };
 	return 0;
 }
 
 int vocab_builtin(struct vocab_in *in, const char *name, uint32_t vocab_size, struct err *err)
 {
-	struct cursor c;
+	struct cursor c = { NULL, NULL, false };
 
 	for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++) {
 		if (strcmp(builtins[i].name, name))

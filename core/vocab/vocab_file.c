@@ -67,7 +67,8 @@ char *vocab_text(struct vocab_in *in, const char *name, size_t *len, struct err 
 	if (!p)
 		return NULL;
 	if (!utf8_valid(p, *len)) {
-		err_set(err, HFGGUF_CORRUPT, "%s/%s is not UTF-8 text: replace it by the published file", in->dir, name);
+		err_set(err, HFGGUF_CORRUPT, "%s/%s is not UTF-8 text: replace it by the published file", in->dir,
+			name);
 		free(p);
 		return NULL;
 	}

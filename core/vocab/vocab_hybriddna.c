@@ -21,7 +21,8 @@ static int word_length(struct vocab_in *in, int *k, struct err *err)
 
 	json_free(config);
 	if (!err->code && (n < 1 || n > MAX_K))
-		err_set(err, HFGGUF_UNSUPPORTED, "%s/%s: k-mers of length %lld are not supported", in->dir, file, (long long)n);
+		err_set(err, HFGGUF_UNSUPPORTED, "%s/%s: k-mers of length %lld are not supported", in->dir, file,
+			(long long)n);
 	*k = (int)n;
 	return err->code;
 }
@@ -67,8 +68,9 @@ static int put_dna(struct vocab_in *in, struct vocab_tokens *t, uint64_t start, 
 		if (put(t, id++, arena_printf(in->arena, "<unused_%u>", i), err))
 			return err->code;
 	if (end > t->n)
-		return err_set(err, HFGGUF_CORRUPT, "%s: the tokenizer has %llu tokens, but config.json has vocab_size %zu",
-			       in->dir, (unsigned long long)end, t->n);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: the tokenizer has %llu tokens, but config.json has vocab_size %zu", in->dir,
+			       (unsigned long long)end, t->n);
 	return 0;
 }
 
@@ -100,7 +102,8 @@ int vocab_hybriddna(struct vocab_in *in, struct err *err)
 	if (!base || word_length(in, &k, err))
 		return err->code;
 	if (size < 0 || size > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir, (long long)size);
+		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
+			       (long long)size);
 	if (!vocab_tokens_alloc(in->arena, &t, (size_t)size))
 		return err_nomem(err);
 	if (put_base(in, &t, err) || put_dna(in, &t, tokenizer_vocab_len(base), k, err))

@@ -11,7 +11,8 @@ static int not_this_kind(struct vocab_in *in, const char *why, struct err *err)
 static int check_kind(struct vocab_in *in, const json *j, struct err *err)
 {
 	const json *model = json_get(j, "model"), *fallback = json_get(model, "byte_fallback");
-	const char *type = json_str(json_get(model, "type")), *decoder = json_str(json_get(json_get(j, "decoder"), "type"));
+	const char *type = json_str(json_get(model, "type"));
+	const char *decoder = json_str(json_get(json_get(j, "decoder"), "type"));
 
 	if (!type || strcmp(type, "BPE"))
 		return not_this_kind(in, "is not of type BPE", err);
@@ -100,7 +101,8 @@ int vocab_llama_hf(struct vocab_in *in, struct err *err)
 	size_t n_base;
 
 	if (!j)
-		return err_set(err, HFGGUF_NOT_FOUND, "%s/tokenizer.json is missing: download it beside config.json", in->dir);
+		return err_set(err, HFGGUF_NOT_FOUND, "%s/tokenizer.json is missing: download it beside config.json",
+			       in->dir);
 	if (check_kind(in, j, err))
 		return err->code;
 	t = vocab_tokenizer(in, err);

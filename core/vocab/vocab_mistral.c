@@ -81,7 +81,8 @@ static const char *search(struct vocab_in *in, const char *under, int depth, str
 		struct stat st;
 		char *rel;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		rel = arena_printf(in->arena, "%s%s%s", under, *under ? "/" : "", e->d_name);
 		if (!rel)
@@ -151,7 +152,8 @@ static int emit_ids(struct vocab_in *in, const struct mistral_vocab *v, const ch
 	if (v->bos < 0 || v->eos < 0 || v->unk < 0 || v->pad < 0)
 		return err_set(err, HFGGUF_CORRUPT, "%s/%s: one of <s>, </s>, <unk>, <pad> is missing", in->dir, path);
 	if (v->bos > UINT32_MAX || v->eos > UINT32_MAX || v->unk > UINT32_MAX || v->pad > UINT32_MAX)
-		return err_set(err, HFGGUF_RANGE, "%s/%s: the rank of a special token does not fit 32 bits", in->dir, path);
+		return err_set(err, HFGGUF_RANGE, "%s/%s: the rank of a special token does not fit 32 bits", in->dir,
+			       path);
 	kv_u32(in->kv, "tokenizer.ggml.bos_token_id", (uint32_t)v->bos);
 	kv_u32(in->kv, "tokenizer.ggml.eos_token_id", (uint32_t)v->eos);
 	kv_u32(in->kv, "tokenizer.ggml.unknown_token_id", (uint32_t)v->unk);
@@ -207,9 +209,9 @@ static int emit_community(struct vocab_in *in, const struct mistral_vocab *v, st
 			kv_str(in->kv, "tokenizer.chat_template", community[i].name);
 		return 0;
 	}
-	return err_set(err, HFGGUF_UNSUPPORTED, "%s: no chat template is known for a %s tokenizer of version v%d: add a "
-		       "chat_template.jinja or use disable-mistral-community-chat-template (both with mistral-format)",
-		       in->dir, v->tekken ? "tekken" : "sentencepiece", v->version);
+	return err_set(err, HFGGUF_UNSUPPORTED, "%s: no chat template is known for a %s tokenizer of version v%d: add "
+		       "a chat_template.jinja or use disable-mistral-community-chat-template (both with "
+		       "mistral-format)", in->dir, v->tekken ? "tekken" : "sentencepiece", v->version);
 }
 
 static int emit_template(struct vocab_in *in, const struct mistral_vocab *v, struct err *err)
@@ -253,8 +255,8 @@ int vocab_mistral(struct vocab_in *in, struct err *err)
 	if (err->code)
 		return err->code;
 	if (!path)
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: no tekken.json and no tokenizer.model.v*: download the tokenizer",
-			       in->dir);
+		return err_set(err, HFGGUF_NOT_FOUND,
+			       "%s: no tekken.json and no tokenizer.model.v*: download the tokenizer", in->dir);
 	if (!strcmp(base_name(path), "tekken.json") ? tekken_load(in, path, &v, err) : spm_load(in, path, &v, err))
 		return err->code;
 	return emit(in, &v, path, err);

@@ -123,7 +123,8 @@ static int emit_id(struct vocab_in *in, const struct vocab_tokens *t, const json
 			kv_u32(in->kv, key, (uint32_t)i);
 			return 0;
 		}
-	return err_set(err, HFGGUF_CORRUPT, "%s/tokenizer_config.json: %s is no token of tokenizer.jsonl", in->dir, name);
+	return err_set(err, HFGGUF_CORRUPT, "%s/tokenizer_config.json: %s is no token of tokenizer.jsonl", in->dir,
+		       name);
 }
 
 static int emit_special(struct vocab_in *in, const struct vocab_tokens *t, const json *config, struct err *err)
@@ -131,8 +132,10 @@ static int emit_special(struct vocab_in *in, const struct vocab_tokens *t, const
 	static const struct {
 		const char *name, *key;
 	} ids[] = {
-		{ "bos_token", "tokenizer.ggml.bos_token_id" },     { "eos_token", "tokenizer.ggml.eos_token_id" },
-		{ "pad_token", "tokenizer.ggml.padding_token_id" }, { "sep_token", "tokenizer.ggml.seperator_token_id" },
+		{ "bos_token", "tokenizer.ggml.bos_token_id" },
+		{ "eos_token", "tokenizer.ggml.eos_token_id" },
+		{ "pad_token", "tokenizer.ggml.padding_token_id" },
+		{ "sep_token", "tokenizer.ggml.seperator_token_id" },
 		{ "unk_token", "tokenizer.ggml.unknown_token_id" },
 	};
 

@@ -57,10 +57,12 @@ static const char *by_hash(const char *hex)
 static const char *by_option(struct vocab_in *in, const char *known)
 {
 	if (known && strcmp(known, in->pre))
-		in->note = arena_printf(in->arena, "pre-tokenizer \"%s\" as pre= demands; the tokenizer's hash says \"%s\"",
+		in->note = arena_printf(in->arena,
+					"pre-tokenizer \"%s\" as pre= demands; the tokenizer's hash says \"%s\"",
 					in->pre, known);
 	else if (!known)
-		in->note = arena_printf(in->arena, "pre-tokenizer \"%s\" as pre= demands; the tokenizer's hash is unknown",
+		in->note = arena_printf(in->arena,
+					"pre-tokenizer \"%s\" as pre= demands; the tokenizer's hash is unknown",
 					in->pre);
 	return in->pre;
 }
@@ -68,7 +70,8 @@ static const char *by_option(struct vocab_in *in, const char *known)
 static const char *unknown(const struct vocab_in *in, const char *hex, struct err *err)
 {
 	err_set(err, HFGGUF_UNSUPPORTED,
-		"%s: no pre-tokenizer is known for this tokenizer (check hash %s): name the one it behaves like with pre=NAME",
+		"%s: no pre-tokenizer is known for this tokenizer (check hash %s): name the one it behaves like with "
+		"pre=NAME",
 		in->dir, hex);
 	return NULL;
 }
@@ -95,6 +98,7 @@ const char *vocab_pre(struct vocab_in *in, struct err *err)
 	if (!name)
 		return err->code ? NULL : unknown(in, hex, err);
 	in->note = arena_printf(in->arena,
-				"pre-tokenizer \"%s\" because the tokenizer's rules equal it; its hash %s is unknown", name, hex);
+				"pre-tokenizer \"%s\" because the tokenizer's rules equal it; its hash %s is unknown",
+				name, hex);
 	return name;
 }

@@ -118,6 +118,8 @@ const char *pre_by_rules(const json *tokenizer)
 {
 	const json *model = json_get(tokenizer, "model");
 	const char *type = json_str_or(model, "type", "BPE"), *name = NULL;
+	bool ignore_merges = json_true(json_get(model, "ignore_merges"));
+	bool byte_fallback = json_true(json_get(model, "byte_fallback"));
 	struct buf norm = BUF_INIT, pre = BUF_INIT;
 
 	if (model && rule_text(json_get(tokenizer, "normalizer"), &norm) &&
@@ -125,8 +127,8 @@ const char *pre_by_rules(const json *tokenizer)
 		for (size_t i = 0; i < pre_rules_n && !name; i++) {
 			const struct pre_rule *r = &pre_rules[i];
 
-			if (!strcmp(r->model, type) && r->ignore_merges == json_true(json_get(model, "ignore_merges")) &&
-			    r->byte_fallback == json_true(json_get(model, "byte_fallback")) &&
+			if (!strcmp(r->model, type) && r->ignore_merges == ignore_merges &&
+			    r->byte_fallback == byte_fallback &&
 			    !strcmp(r->normalizer, norm.p) && !strcmp(r->pre_tokenizer, pre.p))
 				name = r->name;
 		}

@@ -173,7 +173,8 @@ static bool comprehension(struct lexer *l, const char *start, struct arena *a, n
 	if (!read_range(l, start, &from, &to))
 		return false;
 	for (long i = from; i < to; i++) {
-		char *s = arena_printf(a, "%.*s%ld%.*s", (int)(open - body), body, i, (int)(body + n - close - 1), close + 1);
+		char *s = arena_printf(a, "%.*s%ld%.*s", (int)(open - body), body, i, (int)(body + n - close - 1),
+				       close + 1);
 
 		if (!s || !push(a, out, s, strlen(s)))
 			return false;
@@ -222,8 +223,8 @@ int py_names(const char *src, size_t n, const char *what, struct arena *a, name_
 			ok = is_punct(&l, '[') && list(&l, src, a, out);
 		} while (ok && is_punct(&l, '+'));
 		if (!ok)
-			return err_set(err, HFGGUF_UNSUPPORTED, "%s: the names of the special tokens (NAMES) are written in a way "
-				       "that is not understood here", what);
+			return err_set(err, HFGGUF_UNSUPPORTED, "%s: the names of the special tokens (NAMES) are "
+				       "written in a way that is not understood here", what);
 		return 1;
 	} while (l.tok != TOK_END);
 	return 0;

@@ -163,8 +163,9 @@ static int read_line(struct vocab_in *in, const char *p, const char *end, size_t
 	buf_free(&value);
 	buf_free(&shown);
 	if (!ok)
-		return err_set(err, HFGGUF_CORRUPT, "%s/%s: line %zu is not \"id LITERAL length\": download the file again",
-			       in->dir, vocab_file, line);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s/%s: line %zu is not \"id LITERAL length\": download the file again", in->dir,
+			       vocab_file, line);
 	return out->p ? 0 : err_nomem(err);
 }
 
@@ -224,7 +225,8 @@ int vocab_rwkv_world(struct vocab_in *in, struct err *err)
 	if (!text)
 		return err->code;
 	if (size < 0 || size > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir, (long long)size);
+		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
+			       (long long)size);
 	if (!vocab_tokens_alloc(in->arena, &t, (size_t)size))
 		return err_nomem(err);
 	return take(in, text, text + len, &t, err) ? err->code : emit(in, &t, err);

@@ -120,8 +120,8 @@ static int set_json(struct special_ctx *c, const char *type, const json *value, 
 	if (!(json_is_int(value) || cJSON_IsBool(value)) || !json_int(value, &id))
 		return 0;
 	if (id < 0)
-		return err_set(err, HFGGUF_CORRUPT, "%s/%s: %s_token_id is %lld: remove it or set it to null", c->in->dir,
-			       file, type, (long long)id);
+		return err_set(err, HFGGUF_CORRUPT, "%s/%s: %s_token_id is %lld: remove it or set it to null",
+			       c->in->dir, file, type, (long long)id);
 	special_set(c->sv, type, id);
 	return 0;
 }

@@ -9,7 +9,7 @@ struct special_ctx {
 	struct special_vocab *sv;
 	const json *tokenizer; /* tokenizer.json or NULL */
 	json *config;          /* tokenizer_config.json or NULL */
-	/* What the reference assigns into tokenizer_config while it looks at the post-processor. A value may be NULL. */
+	/* What the reference assigns into tokenizer_config for the post-processor's sake. A value may be NULL. */
 	struct { const char *key; const json *value; } over[8];
 	int n_over;
 	const char *types[16];

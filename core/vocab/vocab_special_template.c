@@ -70,8 +70,9 @@ static int from_json(struct special_ctx *c, const json *j, struct err *err)
 		if (!json_str(name) || json_is_null(body))
 			continue;
 		if (!json_str(body))
-			return err_set(err, HFGGUF_CORRUPT, "%s/tokenizer_config.json: chat template \"%s\" is no string",
-				       c->in->dir, json_str(name));
+			return err_set(err, HFGGUF_CORRUPT,
+				       "%s/tokenizer_config.json: chat template \"%s\" is no string", c->in->dir,
+				       json_str(name));
 		if (add_choice(c, vocab_json_text(a, name), vocab_json_text(a, body), err))
 			return err->code;
 	}

@@ -16,7 +16,8 @@ static int spm_size(struct vocab_in *in, size_t n_pieces, size_t *n, struct err 
 	if (json_true(j) && !json_int(j, &size))
 		return err_set(err, HFGGUF_CORRUPT, "%s/config.json: vocab_size is no number", in->dir);
 	if (size < 0 || size > VOCAB_MAX_TOKENS || n_pieces > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir, (long long)size);
+		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
+			       (long long)size);
 	*n = size ? (size_t)size : n_pieces;
 	return 0;
 }
@@ -96,7 +97,8 @@ int vocab_added_json(struct vocab_in *in, struct vocab_tokens *t, struct err *er
 		size_t at;
 
 		if (!json_int(j, &id)) {
-			err_set(err, HFGGUF_CORRUPT, "%s/added_tokens.json: id of \"%.200s\" is no number", in->dir, j->string);
+			err_set(err, HFGGUF_CORRUPT, "%s/added_tokens.json: id of \"%.200s\" is no number", in->dir,
+				j->string);
 			break;
 		}
 		if (!list_index(id, t->n, &at))
@@ -123,8 +125,9 @@ static int add_decoder_entry(struct vocab_in *in, struct vocab_tokens *t, const 
 	size_t at;
 
 	if (end == j->string || *end || !json_str(json_get(j, "content")))
-		return err_set(err, HFGGUF_CORRUPT, "%s/tokenizer_config.json: entry \"%.200s\" of added_tokens_decoder is "
-			       "malformed", in->dir, j->string);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s/tokenizer_config.json: entry \"%.200s\" of added_tokens_decoder is malformed",
+			       in->dir, j->string);
 	if (!list_index(id, t->n, &at))
 		return 0;
 	token = vocab_json_text(in->arena, json_get(j, "content"));

@@ -18,8 +18,8 @@ enum { MAX_TOKEN = 1024 };
 /* Special tokens of files (up to v7) that do not list them. */
 static const char *const old_special[] = {
 	"<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]",
-	"[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]",
-	"[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
+	"[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]",
+	"[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
 };
 
 struct tekken {
@@ -51,8 +51,8 @@ static int read_config(struct tekken *t, struct err *err)
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		known |= versions[i] == t->out->version;
 	if (!known)
-		return err_set(err, HFGGUF_UNSUPPORTED, "%s/%s: tokenizer version \"%.40s\" is unknown here", t->in->dir,
-			       t->path, version ? version : "");
+		return err_set(err, HFGGUF_UNSUPPORTED, "%s/%s: tokenizer version \"%.40s\" is unknown here",
+			       t->in->dir, t->path, version ? version : "");
 	if (size < 0 || size > VOCAB_MAX_TOKENS || special < 0 || special > size)
 		return damaged(t, "default_vocab_size and default_num_special_tokens do not fit together", err);
 	t->n_special = (size_t)special;

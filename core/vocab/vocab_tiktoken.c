@@ -42,17 +42,17 @@ static const struct class_facts {
 	{ "QWenTokenizer", false, "<|endoftext|> <|im_start|> <|im_end|>", 205, 0 },
 	{ "HYTokenizer", true, "<|endoftext|> <|startoftext|> <|bos|> <|eos|> <|pad|>", 205, 0 },
 	{ "Arcade100kTokenizer", false,
-	  "<|endoftext|> <|fim_prefix|> <|fim_middle|> <|fim_suffix|> <|fim_pad|> <gh_stars> <filename> <issue_start> "
-	  "<issue_comment> <issue_closed> <jupyter_start> <jupyter_text> <jupyter_code> <jupyter_output> <empty_output> "
-	  "<commit_before> <commit_msg> <commit_after> <reponame> <|endofprompt|> <|im_start|> <|im_end|> <|pause|> "
-	  "<|reg0|> <|reg1|> <|reg2|> <|reg3|> <|reg4|> <|reg5|> <|reg6|> <|reg7|> <|extra0|>",
+	  "<|endoftext|> <|fim_prefix|> <|fim_middle|> <|fim_suffix|> <|fim_pad|> <gh_stars> <filename> "
+	  "<issue_start> <issue_comment> <issue_closed> <jupyter_start> <jupyter_text> <jupyter_code> <jupyter_output> "
+	  "<empty_output> <commit_before> <commit_msg> <commit_after> <reponame> <|endofprompt|> <|im_start|> "
+	  "<|im_end|> <|pause|> <|reg0|> <|reg1|> <|reg2|> <|reg3|> <|reg4|> <|reg5|> <|reg6|> <|reg7|> <|extra0|>",
 	  0, 100257 },
 };
 
 static int damaged(struct tiktoken *t, size_t line, struct err *err)
 {
-	return err_set(err, HFGGUF_CORRUPT, "%s/%s: line %zu is not \"base64 rank\": download the file again", t->in->dir,
-		       t->path, line);
+	return err_set(err, HFGGUF_CORRUPT, "%s/%s: line %zu is not \"base64 rank\": download the file again",
+		       t->in->dir, t->path, line);
 }
 
 /* The first file of the directory whose name ends so; NULL: none. */
@@ -76,6 +76,7 @@ static int read_line(struct tiktoken *t, const char *p, const char *end, size_t 
 	const char *space = memchr(p, ' ', (size_t)(end - p));
 	size_t start = t->bytes.n;
 	unsigned long rank;
+	struct word w;
 	char *stop;
 
 	if (!space || !base64_decode(p, (size_t)(space - p), &t->bytes) || space + 1 == end ||
@@ -90,7 +91,8 @@ static int read_line(struct tiktoken *t, const char *p, const char *end, size_t 
 	if (rank > t->max_rank)
 		t->max_rank = (uint32_t)rank;
 	/* Only the length for now: the buffer may still move. */
-	return vec_push(&t->words, ((struct word){ { NULL, t->bytes.n - start }, (uint32_t)rank })) ? 0 : err_nomem(err);
+	w = (struct word){ { NULL, t->bytes.n - start }, (uint32_t)rank };
+	return vec_push(&t->words, w) ? 0 : err_nomem(err);
 }
 
 static int read_ranks(struct tiktoken *t, struct err *err)
@@ -159,7 +161,8 @@ static int encode_piece(const struct tiktoken *t, struct text piece, struct toke
 	size_t n;
 
 	if (piece.n > MAX_WORD)
-		return err_set(err, HFGGUF_UNSUPPORTED, "%s/%s: the pattern leaves the check text in one piece", t->in->dir, t->path);
+		return err_set(err, HFGGUF_UNSUPPORTED, "%s/%s: the pattern leaves the check text in one piece",
+			       t->in->dir, t->path);
 	n = map_find(&t->ranks, piece.p, piece.n) ? 1 : join(t, piece, UINT32_MAX - 1, cut);
 	if (n == 1) {
 		cut[0] = 0;
@@ -206,8 +209,8 @@ static const char *name_pre(struct tiktoken *t, const char *src, size_t n, struc
 	if (t->in->pre)
 		return t->in->pre;
 	if (!src || !py_pattern(src, n, &pattern))
-		err_set(err, HFGGUF_UNSUPPORTED, "%s: no tokenization_*.py with the pattern of %s: download it, or name the "
-			"pre-tokenizer with pre=NAME", t->in->dir, t->path);
+		err_set(err, HFGGUF_UNSUPPORTED, "%s: no tokenization_*.py with the pattern of %s: download it, or "
+			"name the pre-tokenizer with pre=NAME", t->in->dir, t->path);
 	else if (!encode_check(t, pattern.p, pattern.n, &ids, err) && !vocab_hash_ids(ids.v, ids.n, hex, err))
 		pre = vocab_pre_of_hash(t->in, hex, err);
 	buf_free(&pattern);
@@ -299,8 +302,8 @@ static int make_merges(struct tiktoken *t, bool strict, struct vocab_tiktoken *o
 		if (join(t, w, t->words.v[i].rank, cut) != 2) {
 			if (!strict)
 				continue;
-			return err_set(err, HFGGUF_CORRUPT, "%s/%s: the word of rank %u is no merge of two others", t->in->dir,
-				       t->path, t->words.v[i].rank);
+			return err_set(err, HFGGUF_CORRUPT, "%s/%s: the word of rank %u is no merge of two others",
+				       t->in->dir, t->path, t->words.v[i].rank);
 		}
 		bytes_to_text(w.p, cut[1], &b);
 		buf_putc(&b, ' ');
@@ -335,7 +338,8 @@ static int fill_tokens(struct tiktoken *t, struct vocab_tiktoken *out, struct er
 			return err_nomem(err);
 	}
 	for (size_t i = 0; i < out->n_special; i++)
-		if (put_token(v, out->special[i].id, vocab_text_of(t->in->arena, out->special[i].name), TOKEN_CONTROL, err))
+		if (put_token(v, out->special[i].id, vocab_text_of(t->in->arena, out->special[i].name), TOKEN_CONTROL,
+			      err))
 			return err->code;
 	for (size_t i = 0; i < v->n; i++)
 		if (!v->text[i].p && !vocab_pad(t->in->arena, v, i, i, 0))
@@ -353,8 +357,8 @@ static int take(struct tiktoken *t, bool strict, struct vocab_tiktoken *out, str
 	if (err->code || read_ranks(t, err))
 		return err->code;
 	if (size < 0 || size > VOCAB_MAX_TOKENS || t->max_rank >= size)
-		return err_set(err, HFGGUF_CORRUPT, "%s: config.json has vocab_size %lld, but %s has ranks up to %u", t->in->dir,
-			       (long long)size, t->path, t->max_rank);
+		return err_set(err, HFGGUF_CORRUPT, "%s: config.json has vocab_size %lld, but %s has ranks up to %u",
+			       t->in->dir, (long long)size, t->path, t->max_rank);
 	if (special_tokens(t, src, n, out, err))
 		return err->code;
 	out->pre = name_pre(t, src, n, err);

@@ -59,7 +59,8 @@ int main(void)
 
 	kv_copy(&copy, kv_find(&l, "words"));
 	kv_copy(&copy, kv_find(&l, "b"));
-	ok(has_order(&copy, "words b") && kv_find(&copy, "b")->type == KV_BOOL && kv_find(&copy, "b")->v.b, "copies entries");
+	ok(has_order(&copy, "words b") && kv_find(&copy, "b")->type == KV_BOOL && kv_find(&copy, "b")->v.b,
+	   "copies entries");
 
 	kv_remove(&l, "f");
 	kv_remove(&l, "not there");

@@ -112,14 +112,17 @@ static void test_special(void)
 	put("config.json", "{\"bos_token_id\":1,\"eos_token_id\":[2,3],\"pad_token_id\":0.0,\"unk_token_id\":null,"
 			   "\"text_config\":{\"unk_token_id\":7,\"sep_token_id\":50}}");
 	special(false, 10);
-	is("bos_token_id=1 unknown_token_id=7", "ids of config.json: integers within the vocabulary, text_config second");
+	is("bos_token_id=1 unknown_token_id=7",
+	   "ids of config.json: integers within the vocabulary, text_config second");
 	end();
 
 	begin(NULL);
-	snprintf(text, sizeof(text), "%s{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\"}},"
+	snprintf(text, sizeof(text),
+		 "%s{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\"}},"
 		 "{\"Sequence\":{\"id\":\"A\"}},{\"SpecialToken\":{\"id\":\"<e>\"}}]}}", added);
 	put("tokenizer.json", text);
-	put("tokenizer_config.json", "{\"bos_token\":\"<s>\",\"eos_token\":{\"content\":\"</s>\"},\"add_eos_token\":false}");
+	put("tokenizer_config.json",
+	    "{\"bos_token\":\"<s>\",\"eos_token\":{\"content\":\"</s>\"},\"add_eos_token\":false}");
 	put("config.json", "{\"eos_token_id\":5,\"eot_token_id\":6}");
 	special(false, 0);
 	is("bos_token_id=1 eos_token_id=9 eot_token_id=2 add_bos_token=true add_eos_token=true",
@@ -128,7 +131,8 @@ static void test_special(void)
 
 	begin(NULL);
 	put("config.json", "{\"eos_token_id\":-1}");
-	ok(special_load(&in, false, 0, &sv, &err) == HFGGUF_CORRUPT && strstr(err.msg, "eos_token_id is -1"), "refuses id -1");
+	ok(special_load(&in, false, 0, &sv, &err) == HFGGUF_CORRUPT && strstr(err.msg, "eos_token_id is -1"),
+	   "refuses id -1");
 	end();
 
 	begin(NULL);
@@ -145,13 +149,15 @@ static void test_special(void)
 
 static void test_merges(void)
 {
+	const struct text *merges_kv;
+
 	begin(NULL);
 	put("tokenizer.json", "{\"model\":{\"merges\":[[\"a\",\" b\"],[\"c\\u0000\",\"d\"]]}}");
 	put("merges.txt", "x y\n");
 	special(true, 0);
-	ok(kv.n == 1 && ((const struct text *)kv.v[0].items)[0].n == 5 && ((const struct text *)kv.v[0].items)[1].n == 4 &&
-		   !memcmp(((const struct text *)kv.v[0].items)[0].p, "a \xC4\xA0" "b", 5) &&
-		   !memcmp(((const struct text *)kv.v[0].items)[1].p, "c\0 d", 4),
+	merges_kv = kv.n ? kv.v[0].items : NULL;
+	ok(kv.n == 1 && merges_kv[0].n == 5 && merges_kv[1].n == 4 &&
+		   !memcmp(merges_kv[0].p, "a \xC4\xA0" "b", 5) && !memcmp(merges_kv[1].p, "c\0 d", 4),
 	   "pairs: spaces inside become U+0120, NULs stay");
 	end();
 
@@ -187,7 +193,8 @@ static void test_templates(void)
 	special(false, 0);
 	is("", "a null in tokenizer_config.json hides the files");
 	put("tokenizer_config.json", "{\"chat_template\":[{\"name\":\"b\",\"template\":\"1\"},"
-				     "{\"name\":\"a\\u00e9\",\"template\":\"2\"},{\"name\":\"default\",\"template\":\"3\"},"
+				     "{\"name\":\"a\\u00e9\",\"template\":\"2\"},"
+				     "{\"name\":\"default\",\"template\":\"3\"},"
 				     "{\"name\":\"\",\"template\":\"4\"}]}");
 	special(false, 0);
 	is("b=1 a_=2 chat_templates=[a_,b] chat_template=3", "a list of named templates");
@@ -208,22 +215,25 @@ static void test_files(void)
 	end();
 
 	begin("{\"vocab_size\":4}");
-	put("tokenizer.jsonl", "[\"<unk>\", 0, \"UNKNOWN\"]\n[\"<|plamo:op|>\", \"-1.5\", \"NORMAL\"]\n\n[\"a\", 2.5]\n");
+	put("tokenizer.jsonl",
+	    "[\"<unk>\", 0, \"UNKNOWN\"]\n[\"<|plamo:op|>\", \"-1.5\", \"NORMAL\"]\n\n[\"a\", 2.5]\n");
 	put("tokenizer_config.json", "{\"unk_token\":\"<unk>\",\"bos_token\":\"a\",\"add_bos_token\":true}");
 	vocab_plamo(&in, &err);
-	is("model=plamo2 pre=default tokens=[<unk>,<|plamo:op|>,a,[PAD1]] scores=[0,-1.5,2.5,-1000] token_type=[2,3,1,5] "
-	   "bos_token_id=2 unknown_token_id=0 eot_token_id=4 add_space_prefix=false add_bos_token=true",
+	is("model=plamo2 pre=default tokens=[<unk>,<|plamo:op|>,a,[PAD1]] scores=[0,-1.5,2.5,-1000] "
+	   "token_type=[2,3,1,5] bos_token_id=2 unknown_token_id=0 eot_token_id=4 "
+	   "add_space_prefix=false add_bos_token=true",
 	   "PLaMo: tokenizer.jsonl");
 	end();
 
 	begin(NULL);
 	vocab_builtin(&in, "llama-spm", 3, &err);
-	is("model=llama pre=default tokens=[<unk>,<s>,</s>] scores=[0,0,0] token_type=[2,3,3] bos_token_id=1 eos_token_id=2 "
-	   "unknown_token_id=0 add_bos_token=true add_eos_token=false", "built-in vocabulary, cut");
+	is("model=llama pre=default tokens=[<unk>,<s>,</s>] scores=[0,0,0] token_type=[2,3,3] bos_token_id=1 "
+	   "eos_token_id=2 unknown_token_id=0 add_bos_token=true add_eos_token=false", "built-in vocabulary, cut");
 	end();
 
 	begin(NULL);
-	ok(vocab_sentencepiece(&in, &err) == HFGGUF_NOT_FOUND && !kv.n, "no tokenizer.model: not found, nothing written");
+	ok(vocab_sentencepiece(&in, &err) == HFGGUF_NOT_FOUND && !kv.n,
+	   "no tokenizer.model: not found, nothing written");
 	err_clear(&err);
 	ok(vocab_llama_hf(&in, &err) == HFGGUF_NOT_FOUND && !kv.n, "no tokenizer.json: not found, nothing written");
 	err_clear(&err);
@@ -236,7 +246,8 @@ static void test_files(void)
 static void test_rules(void)
 {
 	static const char text[] = "{\"normalizer\":{\"type\":\"NFC\"},\"pre_tokenizer\":{\"type\":\"ByteLevel\","
-				   "\"trim_offsets\":true,\"add_prefix_space\":false,\"use_regex\":true},\"model\":{\"type\":\"BPE\"}}";
+				   "\"trim_offsets\":true,\"add_prefix_space\":false,\"use_regex\":true},"
+				   "\"model\":{\"type\":\"BPE\"}}";
 	json *j = json_parse(text, strlen(text), "t", &err);
 	const char *name = pre_by_rules(j);
 
@@ -261,7 +272,8 @@ static void test_python(void)
 	vec_free(&names);
 	buf_free(&b);
 	b = (struct buf)BUF_INIT;
-	ok(py_pattern("P = \"|\".join([r'\\p{Han}', r'\\s+'])", 35, &b) && !strcmp(b.p, "\\p{Han}|\\s+"), "a joined pattern");
+	ok(py_pattern("P = \"|\".join([r'\\p{Han}', r'\\s+'])", 35, &b) && !strcmp(b.p, "\\p{Han}|\\s+"),
+	   "a joined pattern");
 	ok(py_names("NAMES = f(x)\n", 13, "t.py", a, &names, &err) == HFGGUF_UNSUPPORTED, "calls are not understood");
 	err_clear(&err);
 	ok(!py_names("OTHER = 1\n", 10, "t.py", a, &names, &err), "no names");
