@@ -168,6 +168,7 @@ struct conv { /* one conversion: the reference's `self` */
 	uint8_t *fuse;           /* --fuse-qkv: per layer, FUSE_WEIGHT | FUSE_BIAS */
 	const struct tensor_rule *rules; /* of this arch, flattened */
 	const struct name_rule *name_rules;
+	uint64_t n_other_media;  /* tensors that the text file leaves to a projector */
 	const char *outtype;     /* as asked: "auto", "f16", … */
 	json *tokenizer_config;  /* conv_tokenizer_config's */
 	bool tokenizer_config_read;

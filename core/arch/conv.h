@@ -6,6 +6,9 @@
 
 enum { FUSE_WEIGHT = 1, FUSE_BIAS = 2 };
 
+/* Parts of multimodal models that the text file does not hold: the pattern of the rule that drops them. */
+extern const char multimodal_names[];
+
 /* Lists of the arch and its ancestors, one after another. NULL with c->err set. */
 int conv_flatten(struct conv *c);
 /* index_tensors: fills c->in through the name rules. */

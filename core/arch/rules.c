@@ -176,8 +176,10 @@ int conv_index(struct conv *c)
 			return err_set(c->err, HFGGUF_RANGE, "tensor %.80s…: its name is longer than %d bytes", stored,
 				       NAME_MAX_BYTES - 1);
 		strcpy(name, stored);
-		for (const struct name_rule *r = c->name_rules; r->match && keep > 0; r++)
+		for (const struct name_rule *r = c->name_rules; r->match && keep > 0; r++) {
 			keep = name_rule_apply(c, r, name);
+			c->n_other_media += !keep && r->match == multimodal_names;
+		}
 		if (keep < 0)
 			return keep;
 		if (keep) {
@@ -190,6 +192,9 @@ int conv_index(struct conv *c)
 				return err_nomem(c->err);
 		}
 	}
+	if (c->n_other_media)
+		conv_note(c, "text only: %llu tensors of vision or audio parts are not in this file",
+			  (unsigned long long)c->n_other_media);
 	return 0;
 }
 

@@ -237,12 +237,14 @@ int param_pooling(struct conv *c)
 
 /* ---- names ---- */
 
+const char multimodal_names[] =
+	"mlp* vit.* vpm.* siglip2.* conformer.* merger.* resampler.* sound_encoder.* sound_projection.* "
+	"speech_embeddings.* *visual.* *vision.* *audio.* *talker.* *vision_* *audio_* *token2wav.* *code2wav.* "
+	"*projector.* *pre_mm_projector_norm* *image_newline* *view_seperator* *patch_embed* *patch_embedding* "
+	"*patch_merger.* *patch_merge_mlp.* *model.connector.*";
+
 static const struct name_rule text_names[] = {
-	/* parts of multimodal models that the text file does not hold */
-	DROP("mlp* vit.* vpm.* siglip2.* conformer.* merger.* resampler.* sound_encoder.* sound_projection.* "
-	     "speech_embeddings.* *visual.* *vision.* *audio.* *talker.* *vision_* *audio_* *token2wav.* *code2wav.* "
-	     "*projector.* *pre_mm_projector_norm* *image_newline* *view_seperator* *patch_embed* *patch_embedding* "
-	     "*patch_merger.* *patch_merge_mlp.* *model.connector.*"),
+	DROP(multimodal_names),
 	REPLACE("*e_score_correction_bias", "e_score_correction_bias", "e_score_correction.bias"),
 	REPLACE("*language_model.*", "language_model.", ""),
 	NAMES_END
