@@ -170,21 +170,16 @@ static int choose_class(struct conv *c)
 
 /* ---- __init__ ---- */
 
-static const struct arch *parent_of(const struct arch *a)
-{
-	return a == &arch_text ? NULL : a->parent ? a->parent : &arch_text;
-}
-
 static int run_config(struct conv *c, const struct arch *a)
 {
-	int e = a ? run_config(c, parent_of(a)) : 0;
+	int e = a ? run_config(c, arch_parent(a)) : 0;
 
 	return e || !a || !a->config ? e : a->config(c);
 }
 
 static int run_init(struct conv *c, const struct arch *a)
 {
-	int e = a ? run_init(c, parent_of(a)) : 0;
+	int e = a ? run_init(c, arch_parent(a)) : 0;
 
 	return e || !a || !a->init ? e : a->init(c);
 }
@@ -192,7 +187,7 @@ static int run_init(struct conv *c, const struct arch *a)
 static bool is_raw(const struct arch *a)
 {
 	while (a && !a->raw_config)
-		a = parent_of(a);
+		a = arch_parent(a);
 	return a != NULL;
 }
 

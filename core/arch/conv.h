@@ -21,12 +21,18 @@ int conv_tensors(struct conv *c);
 int conv_params(struct conv *c);
 /* Refuses when parts still wait for siblings that never came. */
 int conv_held_empty(struct conv *c);
+/* The row that a inherits from; NULL for the root. */
+static inline const struct arch *arch_parent(const struct arch *a)
+{
+	return a == &arch_text ? NULL : a->parent ? a->parent : &arch_text;
+}
+
 /* Inherited member: the first of the arch and its ancestors that has it. */
 #define INHERITED(c, member)                                                       \
 	({                                                                         \
 		const struct arch *a_ = (c)->arch;                                 \
 		while (a_ && !a_->member)                                          \
-			a_ = a_ == &arch_text ? NULL : a_->parent ? a_->parent : &arch_text; \
+			a_ = arch_parent(a_);                                      \
 		a_ ? a_->member : NULL;                                            \
 	})
 

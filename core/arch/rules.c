@@ -62,17 +62,12 @@ bool name_matches(const char *name, const char *patterns)
 
 /* ---- inheritance ---- */
 
-static const struct arch *parent_of(const struct arch *a)
-{
-	return a == &arch_text ? NULL : a->parent ? a->parent : &arch_text;
-}
-
 static int flatten_tensors(struct conv *c)
 {
 	VEC(struct tensor_rule) all = VEC_INIT;
 	bool sealed = false, ok = true;
 
-	for (const struct arch *a = c->arch; a && !sealed && ok; a = parent_of(a))
+	for (const struct arch *a = c->arch; a && !sealed && ok; a = arch_parent(a))
 		for (const struct tensor_rule *r = a->tensors; r && r->match && !sealed && ok; r++) {
 			sealed = r->op == op_seal;
 			ok = sealed || vec_push(&all, *r);
@@ -89,7 +84,7 @@ int conv_flatten(struct conv *c)
 	VEC(struct name_rule) all = VEC_INIT;
 	bool ok = true;
 
-	for (const struct arch *a = c->arch; a && ok; a = parent_of(a))
+	for (const struct arch *a = c->arch; a && ok; a = arch_parent(a))
 		for (const struct name_rule *r = a->names; r && r->match && ok; r++)
 			ok = vec_push(&all, *r);
 	ok = ok && vec_push(&all, ((struct name_rule)NAMES_END));
@@ -300,9 +295,9 @@ static int param_value(struct conv *c, const struct param_rule *r)
 static int run_params(struct conv *c, const struct arch *a)
 {
 	while (a && !a->params)
-		a = parent_of(a);
+		a = arch_parent(a);
 	for (const struct param_rule *r = a ? a->params : NULL; r && r->kind != PARAM_END; r++) {
-		int e = r->kind == PARAM_CALL ? r->fn(c) : r->kind == PARAM_SUPER ? run_params(c, parent_of(a)) : param_value(c, r);
+		int e = r->kind == PARAM_CALL ? r->fn(c) : r->kind == PARAM_SUPER ? run_params(c, arch_parent(a)) : param_value(c, r);
 
 		if (e < 0)
 			return e;
