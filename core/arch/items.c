@@ -302,7 +302,8 @@ int conv_continue(struct conv *c, struct item *it, const struct tensor_rule *res
 			continue;
 		e = r->op(c, r, it, r + 1);
 		if (c->err->code) {
-			err_prefix(c->err, "tensor %s", it->origin);
+			if (!str_starts(c->err->msg, "tensor ")) /* rules call each other */
+				err_prefix(c->err, "tensor %s", it->origin);
 			return c->err->code;
 		}
 		if (e)
