@@ -124,8 +124,9 @@ int special_emit(struct vocab_in *in, const struct special_vocab *sv, struct err
 int special_emit_template(struct vocab_in *in, const struct special_vocab *sv, struct err *err);
 
 /*
- * A tiktoken vocabulary (*.tiktoken of "base64 rank" lines) whose pattern and special tokens stand in the checkpoint's
- * tokenization_*.py; that is read for its literals, never run. strict: every word must be a merge of two others.
+ * A tiktoken vocabulary (*.tiktoken or tiktoken.model of "base64 rank" lines) whose pattern and special tokens stand
+ * in the checkpoint's tokenization_*.py; that is read for its literals, never run. strict: every word must be a merge
+ * of two others.
  * tokens has hparams' vocab_size entries. HFGGUF_NOT_FOUND: there is no such file.
  */
 struct vocab_tiktoken {

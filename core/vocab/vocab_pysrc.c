@@ -101,17 +101,21 @@ static bool is_word(const struct lexer *l, const char *word)
 bool py_pattern(const char *src, size_t n, struct buf *out)
 {
 	struct lexer l = { .p = src, .end = src + n };
-	bool found = false;
+	bool in_run = false, found = false;
 
 	do {
 		lex(&l, src);
-		if (l.tok == TOK_STRING && l.raw && (found || memmem(l.text, l.n, "\\p{", 3))) {
-			if (found)
+		if (l.tok == TOK_STRING && l.raw) {
+			if (in_run)
 				buf_putc(out, '|');
 			buf_add(out, l.text, l.n);
-			found = true;
-		} else if (found && !is_punct(&l, ',')) {
-			break;
+			in_run = true;
+			found |= memmem(l.text, l.n, "\\p{", 3) != NULL;
+		} else if (in_run && !is_punct(&l, ',')) {
+			if (found)
+				break;
+			in_run = false; /* some other raw strings */
+			out->n = 0;
 		}
 	} while (l.tok != TOK_END);
 	return found && !out->failed;

@@ -38,15 +38,17 @@ static const struct class_facts {
 	const char *names;     /* space-separated, used when the code has no plain list */
 	int n_extra;           /* then <|extra_0|>, <|extra_1|>, … */
 	uint32_t start;        /* fixed first id of `names`, or 0 */
+	bool reserved;         /* a range of ids named by added_tokens_decoder, the rest <|reserved_token_ID|> */
 } classes[] = {
-	{ "QWenTokenizer", false, "<|endoftext|> <|im_start|> <|im_end|>", 205, 0 },
-	{ "HYTokenizer", true, "<|endoftext|> <|startoftext|> <|bos|> <|eos|> <|pad|>", 205, 0 },
+	{ "QWenTokenizer", false, "<|endoftext|> <|im_start|> <|im_end|>", 205, 0, false },
+	{ "HYTokenizer", true, "<|endoftext|> <|startoftext|> <|bos|> <|eos|> <|pad|>", 205, 0, false },
+	{ "TikTokenTokenizer", false, "", 0, 0, true },
 	{ "Arcade100kTokenizer", false,
 	  "<|endoftext|> <|fim_prefix|> <|fim_middle|> <|fim_suffix|> <|fim_pad|> <gh_stars> <filename> "
 	  "<issue_start> <issue_comment> <issue_closed> <jupyter_start> <jupyter_text> <jupyter_code> <jupyter_output> "
 	  "<empty_output> <commit_before> <commit_msg> <commit_after> <reponame> <|endofprompt|> <|im_start|> "
 	  "<|im_end|> <|pause|> <|reg0|> <|reg1|> <|reg2|> <|reg3|> <|reg4|> <|reg5|> <|reg6|> <|reg7|> <|extra0|>",
-	  0, 100257 },
+	  0, 100257, false },
 };
 
 static int damaged(struct tiktoken *t, size_t line, struct err *err)
@@ -247,6 +249,40 @@ static bool known_names(struct arena *a, const struct class_facts *c, name_list 
 	return list;
 }
 
+/* How many ids Kimi's class reserves: an attribute, and in some versions two more. */
+static uint32_t reserved_count(const char *src)
+{
+	const char *attribute = src ? strstr(src, "num_reserved_special_tokens = ") : NULL;
+	unsigned long n = attribute ? strtoul(attribute + strlen("num_reserved_special_tokens = "), NULL, 10) : 256;
+
+	if (n > VOCAB_MAX_TOKENS)
+		n = VOCAB_MAX_TOKENS;
+	return (uint32_t)n + (src && strstr(src, "num_reserved_special_tokens + 2") ? 2 : 0);
+}
+
+static int reserved_names(struct tiktoken *t, const char *src, uint32_t start, name_list *out, struct err *err)
+{
+	uint32_t n = reserved_count(src);
+	json *config = vocab_json(t->in, "tokenizer_config.json", err);
+
+	for (uint32_t i = 0; i < n && !err->code; i++) {
+		char *p = arena_printf(t->in->arena, "<|reserved_token_%u|>", start + i);
+
+		if (!p || !vec_push(out, p))
+			err_nomem(err);
+	}
+	json_for(j, json_get(config, "added_tokens_decoder")) {
+		unsigned long id = strtoul(j->string, NULL, 10);
+		const char *content = json_str(json_get(j, "content"));
+		char *p = content && id >= start && id - start < out->n ? arena_strdup(t->in->arena, content) : NULL;
+
+		if (p)
+			out->v[id - start] = p;
+	}
+	json_free(config);
+	return err->code ? err->code : 1;
+}
+
 static int special_tokens(struct tiktoken *t, const char *src, size_t n, struct vocab_tiktoken *out, struct err *err)
 {
 	const struct class_facts *c = find_class(t->in, err);
@@ -256,7 +292,10 @@ static int special_tokens(struct tiktoken *t, const char *src, size_t n, struct 
 
 	if (!rc && c) {
 		start = c->start ? c->start : start;
-		rc = known_names(t->in->arena, c, &names) ? 1 : err_nomem(err);
+		if (c->reserved)
+			rc = reserved_names(t, src, start, &names, err);
+		else
+			rc = known_names(t->in->arena, c, &names) ? 1 : err_nomem(err);
 	}
 	if (!rc)
 		err_set(err, HFGGUF_UNSUPPORTED, "%s: the special tokens of %s are not known: no list NAMES in its "
@@ -377,9 +416,12 @@ int vocab_tiktoken_load(struct vocab_in *in, bool strict, struct vocab_tiktoken 
 {
 	struct tiktoken t = { .in = in, .path = find_file(in, "", ".tiktoken") };
 
+	if (!t.path)
+		t.path = find_file(in, "tiktoken.model", "tiktoken.model");
 	*out = (struct vocab_tiktoken){ .pre = NULL };
 	if (!t.path)
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: no *.tiktoken file: download the tokenizer", in->dir);
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: no *.tiktoken and no tiktoken.model: download the tokenizer",
+			       in->dir);
 	take(&t, strict, out, err);
 	vec_free(&t.words);
 	map_free(&t.ranks);
