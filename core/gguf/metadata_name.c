@@ -28,13 +28,13 @@ static uint32_t at(struct ucs s, size_t i)
 
 static uint32_t fold_at(struct ucs s, size_t i)
 {
-	return uc_fold(at(s, i));
+	return py_fold(at(s, i));
 }
 
 /* Index behind the digits that start at i. */
 static size_t digits(struct ucs s, size_t i)
 {
-	while (i < s.n && uc_decimal(s.p[i]))
+	while (i < s.n && py_decimal(s.p[i]))
 		i++;
 	return i;
 }
@@ -82,8 +82,8 @@ static bool is_quant_type(struct ucs s)
 {
 	size_t i = word(s, 0, "i");
 
-	if (fold_at(s, i) == 'q' && uc_decimal(at(s, i + 1))) {
-		for (i += 2; at(s, i) == '_' && uc_word(at(s, i + 1));)
+	if (fold_at(s, i) == 'q' && py_decimal(at(s, i + 1))) {
+		for (i += 2; at(s, i) == '_' && py_word(at(s, i + 1));)
 			i += 2;
 		return i == s.n;
 	}
@@ -115,7 +115,7 @@ static bool is_size_number(struct ucs s)
 	if (!is_scale(fold_at(s, i)))
 		return false;
 	i++;
-	return i == s.n || (i + 1 == s.n && uc_decimal(s.p[i]));
+	return i == s.n || (i + 1 == s.n && py_decimal(s.p[i]));
 }
 
 static bool is_size(struct ucs s)
@@ -141,12 +141,12 @@ static struct ucs normal_size(struct metadata *m, struct ucs s)
 		return s;
 	for (size_t i = 0; i < s.n; i++)
 		o.p[i] = s.p[i] == '_' ? '.' : s.p[i];
-	if (uc_decimal(o.p[o.n - 1])) {
+	if (py_decimal(o.p[o.n - 1])) {
 		o.p[o.n] = s.p[s.n - 2];
 		o.p[o.n - 2] = '.';
 		o.n++;
 	}
-	if (o.n > 1 && uc_decimal(o.p[o.n - 2]) && is_scale(o.p[o.n - 1]))
+	if (o.n > 1 && py_decimal(o.p[o.n - 2]) && is_scale(o.p[o.n - 1]))
 		o.p[o.n - 1] -= 'a' - 'A';
 	return o;
 }
@@ -158,12 +158,12 @@ static bool size_value(struct metadata *m, struct ucs s, double *out)
 	int dots = 0;
 
 	for (size_t i = 0; i + 1 < s.n; i++) {
-		if (!uc_decimal(s.p[i]) && s.p[i] != '.') {
+		if (!py_decimal(s.p[i]) && s.p[i] != '.') {
 			buf_free(&b);
 			return false;
 		}
 		dots += s.p[i] == '.';
-		buf_putc(&b, s.p[i] == '.' ? '.' : '0' + uc_digit(s.p[i]));
+		buf_putc(&b, s.p[i] == '.' ? '.' : '0' + py_digit(s.p[i]));
 	}
 	if (b.failed)
 		m->failed = true;
@@ -207,7 +207,7 @@ static void annotate_size(struct metadata *m, struct part *p)
 	p->s = normal_size(m, p->s);
 	p->kinds |= SIZE_LABEL;
 	if (is_context_length(m, p->s)) {
-		p->s.p[p->s.n - 1] = uc_fold(p->s.p[p->s.n - 1]);
+		p->s.p[p->s.n - 1] = py_fold(p->s.p[p->s.n - 1]);
 		p->kinds = FINETUNE;
 	}
 }
@@ -232,12 +232,12 @@ static void drop_size_words(struct parts *l)
 
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; (l->v[i].kinds & SIZE_LABEL) && k < l->v[i].s.n; k++)
-			number |= uc_decimal(l->v[i].s.p[k]);
+			number |= py_decimal(l->v[i].s.p[k]);
 	for (size_t i = 0; number && i < l->n; i++) {
 		bool letters = true;
 
 		for (size_t k = 0; k < l->v[i].s.n; k++)
-			letters &= uc_alpha(l->v[i].s.p[k]);
+			letters &= py_alpha(l->v[i].s.p[k]);
 		if (letters)
 			l->v[i].kinds &= ~(unsigned)SIZE_LABEL;
 	}
@@ -250,7 +250,7 @@ static void find_basename(struct parts *l)
 	for (size_t i = 0; i < l->n; i++) {
 		struct part *p = &l->v[i];
 
-		if (at_start && ((!p->kinds && uc_alpha(p->s.p[0])) || (p->kinds & VERSION))) {
+		if (at_start && ((!p->kinds && py_alpha(p->s.p[0])) || (p->kinds & VERSION))) {
 			p->kinds |= BASENAME;
 			continue;
 		}
@@ -336,7 +336,7 @@ struct model_id model_id_parse(struct metadata *m, struct text id)
 /* A word stays as it is when it has capitals, is a version (v1.2) or starts with a digit. */
 static bool wants_title(struct ucs s)
 {
-	return ucs_is_lower(s) && !uc_decimal(s.p[0]) && !(s.p[0] == 'v' && is_dotted(s, 1));
+	return ucs_is_lower(s) && !py_decimal(s.p[0]) && !(s.p[0] == 'v' && is_dotted(s, 1));
 }
 
 struct text id_to_title(struct metadata *m, struct text text)
@@ -345,7 +345,7 @@ struct text id_to_title(struct metadata *m, struct text text)
 	struct buf b = BUF_INIT;
 
 	for (size_t i = 0, end; i < s.n; i = end + 1) {
-		for (end = i; end < s.n && s.p[end] != '-' && !uc_space(s.p[end]);)
+		for (end = i; end < s.n && s.p[end] != '-' && !py_space(s.p[end]);)
 			end++;
 		if (end == i)
 			continue;

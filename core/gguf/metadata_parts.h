@@ -100,12 +100,12 @@ struct ucs {
 
 struct ucs ucs_decode(struct metadata *m, struct text s);
 void ucs_encode(struct buf *b, const uint32_t *p, size_t n);
-bool uc_space(uint32_t c);   /* str.isspace */
-bool uc_alpha(uint32_t c);   /* str.isalpha */
-bool uc_decimal(uint32_t c); /* str.isdecimal, \d */
-bool uc_word(uint32_t c);    /* \w */
-int uc_digit(uint32_t c);    /* value of a decimal digit */
-uint32_t uc_fold(uint32_t c); /* the ASCII lower case letter that c is equal to under re.IGNORECASE, or c */
+bool py_space(uint32_t c);   /* str.isspace */
+bool py_alpha(uint32_t c);   /* str.isalpha */
+bool py_decimal(uint32_t c); /* str.isdecimal, \d */
+bool py_word(uint32_t c);    /* \w */
+int py_digit(uint32_t c);    /* value of a decimal digit */
+uint32_t py_fold(uint32_t c); /* the ASCII lower case letter that c is equal to under re.IGNORECASE, or c */
 bool ucs_is_lower(struct ucs s);
 void ucs_title(struct buf *b, struct ucs s); /* str.title of one that ucs_is_lower */
 struct text text_strip(struct text s);

@@ -57,42 +57,42 @@ static utf8proc_category_t category(uint32_t c)
 	return utf8proc_category((utf8proc_int32_t)c);
 }
 
-bool uc_space(uint32_t c)
+bool py_space(uint32_t c)
 {
 	return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
 	       (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-bool uc_alpha(uint32_t c)
+bool py_alpha(uint32_t c)
 {
 	utf8proc_category_t k = category(c);
 
 	return k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO;
 }
 
-bool uc_decimal(uint32_t c)
+bool py_decimal(uint32_t c)
 {
 	return category(c) == UTF8PROC_CATEGORY_ND;
 }
 
-bool uc_word(uint32_t c)
+bool py_word(uint32_t c)
 {
 	utf8proc_category_t k = category(c);
 
-	return c == '_' || uc_alpha(c) || (k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO);
+	return c == '_' || py_alpha(c) || (k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO);
 }
 
-int uc_digit(uint32_t c)
+int py_digit(uint32_t c)
 {
 	uint32_t zero = c;
 
 	/* Every script's ten digits are consecutive, and a block of digits starts with a zero. */
-	while (zero > 0 && uc_decimal(zero - 1))
+	while (zero > 0 && py_decimal(zero - 1))
 		zero--;
 	return (int)((c - zero) % 10);
 }
 
-uint32_t uc_fold(uint32_t c)
+uint32_t py_fold(uint32_t c)
 {
 	switch (c) {
 	case 0x130: /* I with dot, dotless i, long s, Kelvin: what re.IGNORECASE takes for a letter of ASCII */
@@ -189,7 +189,7 @@ struct text text_strip(struct text s)
 	for (const char *p = s.p; p < end;) {
 		uint32_t c = 0;
 		int n = utf8_next(p, end, &c);
-		bool space = n && uc_space(c);
+		bool space = n && py_space(c);
 
 		if (!space && !begun) {
 			s.p = p;
