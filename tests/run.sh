@@ -14,7 +14,7 @@ shown() {
 	if [[ ${V:-0} == 1 ]]; then
 		cat
 	else
-		awk '/^not ok/ { bad = 1 } /^ok/ { bad = 0 } /^# == / || bad { print; fflush() }'
+		awk '/^not ok/ { bad = 1 } /^ok/ { bad = 0 } /^# == / || /^not ok/ || (bad && /^#/) { print; fflush() }'
 	fi
 }
 
@@ -25,9 +25,9 @@ run_suite() {
 	bad=$(grep -c '^not ok' "$log")
 	skips=$(grep -c '^ok.*# [Ss][Kk][Ii][Pp]' "$log")
 	good=$(($(grep -c '^ok' "$log") - skips))
-	if ((status && !bad)); then
-		bad=1
-		echo "not ok - $name ended with status $status; the end of $log:"
+	if ((status == 124 || status == 137 || status && !bad)); then
+		((bad++))
+		echo "not ok - $name ended with status $status after $((SECONDS - start)) s; the end of $log:"
 		tail -n 20 "$log" | sed 's/^/# /'
 	fi
 	printf '%-10s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$good" "$bad" "$skips" $((SECONDS - start))
