@@ -20,7 +20,8 @@ struct vocab_in {
 	bool mistral_format, no_mistral_template;
 	/* Opened on first use, closed by vocab_done: the tokenizer of `dir` and its tokenizer.json. */
 	struct tokenizer *tokenizer;
-	json *tokenizer_json;
+	json *tokenizer_json;   /* whole, see vocab_tokenizer_json */
+	struct vocab_file *file; /* without its big members, see vocab_json_rest */
 };
 
 /* The opened tokenizer, or NULL with err set. Owned by in. */
@@ -34,7 +35,12 @@ bool vocab_has(const struct vocab_in *in, const char *name);
 json *vocab_json(struct vocab_in *in, const char *name, struct err *err);
 char *vocab_read(struct vocab_in *in, const char *name, size_t *len, struct err *err);
 char *vocab_text(struct vocab_in *in, const char *name, size_t *len, struct err *err);
-/* tokenizer.json, parsed once and owned by in; NULL without an error when it is not there. */
+/* tokenizer.json with null for model.vocab and model.merges, which make up nearly all of it. Read once and owned by in;
+ * NULL without an error when it is not there. */
+const json *vocab_json_rest(struct vocab_in *in, struct err *err);
+/* len(tokenizer.json's model.vocab), 0 when there is none. */
+size_t vocab_json_len(struct vocab_in *in, struct err *err);
+/* tokenizer.json as a whole: for a large vocabulary a tree of hundreds of megabytes. */
 const json *vocab_tokenizer_json(struct vocab_in *in, struct err *err);
 
 /* sha256 (hex, 65 bytes with NUL) of str(ids) of the check text, as get_vocab_base_pre computes it. */

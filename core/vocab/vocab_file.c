@@ -1,5 +1,5 @@
 #include "core/source/file.h"
-#include "core/vocab/vocab.h"
+#include "core/vocab/vocab_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -106,6 +106,8 @@ void vocab_done(struct vocab_in *in)
 {
 	tokenizer_close(in->tokenizer);
 	json_free(in->tokenizer_json);
+	vocab_file_free(in->file);
 	in->tokenizer = NULL;
 	in->tokenizer_json = NULL;
+	in->file = NULL;
 }

@@ -94,12 +94,14 @@ static int collect(struct vocab_in *in, const struct tokenizer *t, uint32_t n_ba
 
 int vocab_llama_hf(struct vocab_in *in, struct err *err)
 {
-	const json *j = vocab_tokenizer_json(in, err);
+	const json *j = vocab_json_rest(in, err);
 	const struct tokenizer *t;
 	struct vocab_tokens tokens;
 	struct special_vocab sv;
 	size_t n_base;
 
+	if (err->code)
+		return err->code;
 	if (!j)
 		return err_set(err, HFGGUF_NOT_FOUND, "%s/tokenizer.json is missing: download it beside config.json",
 			       in->dir);
@@ -108,7 +110,7 @@ int vocab_llama_hf(struct vocab_in *in, struct err *err)
 	t = vocab_tokenizer(in, err);
 	if (!t)
 		return err->code;
-	n_base = json_count(json_get(json_get(j, "model"), "vocab"));
+	n_base = vocab_json_len(in, err);
 	if (n_base > VOCAB_MAX_TOKENS || tokenizer_id_end(t) > VOCAB_MAX_TOKENS)
 		return err_set(err, HFGGUF_RANGE, "%s/tokenizer.json: %zu tokens are out of range", in->dir, n_base);
 	if (collect(in, t, (uint32_t)n_base, &tokens, err))

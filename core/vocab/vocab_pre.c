@@ -94,7 +94,7 @@ const char *vocab_pre(struct vocab_in *in, struct err *err)
 		return NULL;
 	if (in->pre || by_hash(hex))
 		return vocab_pre_of_hash(in, hex, err);
-	name = pre_by_rules(vocab_tokenizer_json(in, err));
+	name = pre_by_rules(vocab_json_rest(in, err));
 	if (!name)
 		return err->code ? NULL : unknown(in, hex, err);
 	in->note = arena_printf(in->arena,

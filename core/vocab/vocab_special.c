@@ -157,7 +157,7 @@ static int config_token(struct special_ctx *c, const char *type, struct err *err
 
 static int from_tokenizer(struct special_ctx *c, bool load_merges, struct err *err)
 {
-	c->tokenizer = vocab_tokenizer_json(c->in, err);
+	c->tokenizer = vocab_json_rest(c->in, err);
 	if (err->code || (load_merges && special_json_merges(c, err)))
 		return err->code;
 	special_normalizer(c->sv, json_get(c->tokenizer, "normalizer"));

@@ -1,8 +1,13 @@
 /* BPE merges: "left right" strings, from tokenizer.json in either of its forms or from merges.txt. */
 #include "core/util/cleanup.h"
+#include "core/util/vec.h"
+#include "core/vocab/tok.h"
+#include "core/vocab/vocab_file.h"
 #include "core/vocab/vocab_special.h"
 
 #include <string.h>
+
+typedef VEC(size_t) end_vec;
 
 static int bad_merges(struct special_ctx *c, struct err *err)
 {
@@ -11,92 +16,92 @@ static int bad_merges(struct special_ctx *c, struct err *err)
 }
 
 /* The parts of a pair, joined by a space; spaces inside become U+0120, so that the join can be undone. */
-static bool add_pair(struct buf *b, const json *pair, char **scratch)
+static size_t add_pair(struct buf *b, struct tok_reader *r)
 {
-	json_for(part, pair) {
-		size_t n;
-		const char *p = json_text(part, &n, scratch);
+	bool first = true;
+	struct tspan part;
+	size_t n = 0;
 
-		if (!p)
-			return false;
-		if (part != pair->child)
+	tok_read_open(r, '[');
+	while (tok_read_next(r, ']', &first) && tok_read_string(r, &part)) {
+		if (n++)
 			buf_putc(b, ' ');
-		for (size_t i = 0; i < n; i++) {
-			if (p[i] == ' ')
+		for (size_t i = 0; i < part.n; i++) {
+			if (part.p[i] == ' ')
 				buf_puts(b, "\xC4\xA0");
 			else
-				buf_putc(b, p[i]);
+				buf_putc(b, part.p[i]);
 		}
 	}
-	return true;
+	return n;
 }
 
-static bool add_merge(struct buf *b, const json *merge, bool pairs, char **scratch)
+static void add_string(struct buf *b, struct tok_reader *r)
 {
-	const char *p;
-	size_t n;
+	struct tspan text;
 
-	if (pairs)
-		return cJSON_IsArray(merge) && add_pair(b, merge, scratch);
-	p = json_text(merge, &n, scratch);
-	if (p)
-		buf_add(b, p, n);
-	return p != NULL;
+	if (tok_read_string(r, &text))
+		buf_add(b, text.p, text.n);
 }
 
-static struct text *alloc_merges(struct arena *a, size_t n)
+/* The first element says which of the two forms it is. */
+static bool read_merges(struct tok_reader *r, struct buf *b, end_vec *ends)
 {
-	return arena_array(a, n + 1, sizeof(struct text));
+	bool first = true, pairs = false;
+
+	tok_read_open(r, '[');
+	while (tok_read_next(r, ']', &first)) {
+		if (!ends->n)
+			pairs = tok_read_peek(r) == '[';
+		if (!pairs)
+			add_string(b, r);
+		else if (add_pair(b, r) != 2 && !ends->n)
+			return false;
+		if (r->failed || !vec_push(ends, b->n))
+			return false;
+	}
+	return !r->failed;
 }
 
 /* Moves the collected bytes to the arena; the texts hold offsets until then. */
-static int settle(struct vocab_in *in, struct special_vocab *sv, struct text *merges, const size_t *ends, size_t n,
-		  struct buf *b, struct err *err)
+static int settle(struct vocab_in *in, struct special_vocab *sv, const end_vec *ends, const struct buf *b,
+		  struct err *err)
 {
 	const char *p = b->failed ? NULL : arena_memdup(in->arena, b->p ? b->p : "", b->n);
+	struct text *merges = arena_array(in->arena, ends->n + 1, sizeof(*merges));
 	size_t start = 0;
 
-	if (!p)
+	if (!p || !merges)
 		return err_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		merges[i] = (struct text){ p + start, ends[i] - start };
-		start = ends[i];
+	for (size_t i = 0; i < ends->n; i++) {
+		merges[i] = (struct text){ p + start, ends->v[i] - start };
+		start = ends->v[i];
 	}
 	sv->merges = merges;
-	sv->n_merges = n;
+	sv->n_merges = ends->n;
 	return 0;
 }
 
 int special_json_merges(struct special_ctx *c, struct err *err)
 {
-	const json *list = json_get(json_get(c->tokenizer, "model"), "merges");
-	size_t n = json_count(list), i = 0;
-	bool pairs = n && cJSON_IsArray(list->child) && json_count(list->child) == 2;
-	struct text *merges;
-	autofree size_t *ends = NULL;
-	autofree char *scratch = NULL;
+	const struct vocab_file *f = vocab_file_open(c->in, err);
+	autofree char *text = NULL;
 	struct buf b = BUF_INIT;
-	int rc = 0;
+	end_vec ends = VEC_INIT;
 
-	if (!cJSON_IsArray(list) || !n)
-		return 0;
-	if (!pairs && !json_str(list->child))
-		return bad_merges(c, err);
-	merges = alloc_merges(c->in->arena, n);
-	ends = calloc(n, sizeof(*ends));
-	if (!merges || !ends)
+	if (!f || !f->merges)
+		return err->code;
+	text = malloc(f->n_merges + 1); /* strings are unescaped in place */
+	if (!text)
 		return err_nomem(err);
-	json_for(merge, list) {
-		if (!add_merge(&b, merge, pairs, &scratch)) {
-			rc = bad_merges(c, err);
-			break;
-		}
-		ends[i++] = b.n;
-	}
-	if (!rc)
-		rc = settle(c->in, c->sv, merges, ends, n, &b, err);
+	memcpy(text, f->merges, f->n_merges + 1);
+	if (read_merges(&(struct tok_reader){ text, text + f->n_merges, false }, &b, &ends))
+		settle(c->in, c->sv, &ends, &b, err);
+	else
+		bad_merges(c, err);
+	vec_free(&ends);
 	buf_free(&b);
-	return rc;
+	return err->code;
 }
 
 /* str.isspace() of Python, which strip() and split() go by. */
@@ -136,47 +141,34 @@ static bool add_line(struct buf *b, const char *p, const char *end)
 	return true;
 }
 
-static size_t count_lines(const char *p, size_t n)
-{
-	size_t lines = 1;
-
-	for (size_t i = 0; i < n; i++)
-		lines += p[i] == '\n';
-	return lines;
-}
-
 int special_merges_txt(struct vocab_in *in, struct special_vocab *sv, struct err *err)
 {
 	struct buf b = BUF_INIT;
-	size_t len, n = 0, lines;
+	end_vec ends = VEC_INIT;
+	size_t len;
 	autofree char *text = NULL;
-	autofree size_t *ends = NULL;
-	struct text *merges;
-	const char *p, *end, *first;
-	int rc;
+	bool grown = true;
 
 	if (!vocab_has(in, "merges.txt"))
 		return 0;
 	text = vocab_text(in, "merges.txt", &len, err);
 	if (!text)
 		return err->code;
-	lines = count_lines(text, len);
-	merges = alloc_merges(in->arena, lines);
-	ends = calloc(lines, sizeof(*ends));
-	if (!merges || !ends)
-		return err_nomem(err);
-	end = text + len;
-	first = text;
-	for (p = text; p < end; p++) { /* line by line; a first line that starts with '#' is a comment */
+	for (const char *p = text, *end = text + len; p < end && grown; p++) { /* line by line */
 		const char *eol = memchr(p, '\n', (size_t)(end - p));
 		const char *word = p;
 
 		eol = eol ? eol : end;
-		if ((p != first || *next_word(&word, eol).p != '#') && add_line(&b, p, eol))
-			ends[n++] = b.n;
+		/* A first line that starts with '#' is a comment. */
+		if ((p != text || *next_word(&word, eol).p != '#') && add_line(&b, p, eol))
+			grown = vec_push(&ends, b.n);
 		p = eol;
 	}
-	rc = settle(in, sv, merges, ends, n, &b, err);
+	if (grown)
+		settle(in, sv, &ends, &b, err);
+	else
+		err_nomem(err);
+	vec_free(&ends);
 	buf_free(&b);
-	return rc;
+	return err->code;
 }
