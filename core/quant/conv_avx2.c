@@ -4,9 +4,7 @@
  */
 #ifdef __x86_64__
 
-#include "core/quant/kernels.h"
-
-#include <immintrin.h>
+#include "core/quant/simple_avx2.h"
 
 static void f16_to_f32_avx2(const uint16_t *src, float *dst, size_t n)
 {
@@ -45,7 +43,7 @@ static void f32_to_f16_avx2(const float *src, uint16_t *dst, size_t n)
 		dst[i] = f32_to_f16(src[i]);
 }
 
-static void ggml_f32_to_f16_avx2(const float *src, uint16_t *dst, size_t n)
+void ggml_f32_to_f16_avx2(const float *src, uint16_t *dst, size_t n)
 {
 	size_t i = 0;
 
@@ -82,7 +80,7 @@ static inline __m256i bf16_of(__m256i u)
 	return _mm256_blendv_epi8(_mm256_srli_epi32(r, 16), hi, nan);
 }
 
-static void f32_to_bf16_avx2(const float *src, uint16_t *dst, size_t n)
+void f32_to_bf16_avx2(const float *src, uint16_t *dst, size_t n)
 {
 	size_t i = 0;
 

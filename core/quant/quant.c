@@ -76,6 +76,7 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 	if (t >= CPU_AVX2) {
 		conv_init_avx2(conv_out);
 		convert_init_avx2(out);
+		simple_init_avx2(out);
 	}
 #else
 	(void)t;
