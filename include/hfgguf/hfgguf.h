@@ -76,6 +76,22 @@ HFGGUF_API const char *const *hfgguf_properties(void);
 HFGGUF_API ssize_t hfgguf_verify(struct hfgguf_model *m, size_t file, const char *path,
 				 void (*report)(void *ctx, const char *line), void *ctx, char *msg, size_t msg_size);
 
+/* What hfgguf_check found in one tensor. Strings live until the callback returns. */
+struct hfgguf_check {
+	const char *tensor, *type; /* GGUF name and type */
+	const char *error;         /* its weights cannot be read: why; else NULL */
+	uint64_t n_values, n_nan, n_inf;
+	uint64_t n_overflow;         /* finite values that become infinite in the type */
+	uint64_t n_blocks, n_lossy;  /* blocks, and those whose values the type changes; n_lossy 0: lossless */
+};
+
+/*
+ * Reads all weights of a file once and calls report for each tensor; a report that returns non-zero stops it
+ * (HFGGUF_INTERRUPTED). Returns the number of tensors with errors, NaN, infinities or overflows, or a negative status.
+ */
+HFGGUF_API ssize_t hfgguf_check(struct hfgguf_model *m, size_t file,
+				int (*report)(void *ctx, const struct hfgguf_check *c), void *ctx, char *msg, size_t msg_size);
+
 /* Options known to hfgguf_open, for --help and completion: NULL-terminated array. */
 struct hfgguf_option {
 	const char *name;  /* "outtype" */
