@@ -112,12 +112,15 @@ struct param_rule {
 #define SUPER { PARAM_SUPER, MAY, NULL, NULL, 0, NULL } /* the parent's rules, here */
 #define PARAMS_END { PARAM_END, MAY, NULL, NULL, 0, NULL }
 
+/* Can the prediction layers be exported alone or left out? MTP_OWN_NAME: alone, in a file named "mtp-…". */
+enum mtp_export { MTP_INHERIT, MTP_NO, MTP_SAME_NAME, MTP_OWN_NAME };
+
 struct arch {
 	const char *classes;        /* space-separated Hugging Face classes */
 	const char *gguf;           /* "llama" */
 	const struct arch *parent;  /* NULL: &arch_text */
 	bool raw_config;            /* config.json as it is, not AutoConfig's */
-	bool mtp;                   /* supports_mtp_export */
+	enum mtp_export mtp;        /* supports_mtp_export */
 	/* Another row in this one's place, by the config (not merged yet); NULL: none, or c->err is set. */
 	const struct arch *(*select)(struct conv *c);
 	int (*init)(struct conv *c);          /* __init__ behind the parent's; sees c->hparams, c->in */
@@ -196,6 +199,11 @@ int conv_num(struct conv *c, const char *keys, double *out);
 /* Optional: dflt when absent or null. */
 int64_t conv_int_or(struct conv *c, const char *keys, int64_t dflt);
 double conv_num_or(struct conv *c, const char *keys, double dflt);
+/* Errors: the config lacks these keys; it holds something that makes no sense. */
+int conv_lacks(struct conv *c, const char *keys);
+int conv_bad(struct conv *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* int(share * dim): how many of dim dimensions rope rotates. */
+int conv_rotated(struct conv *c, double share, int64_t dim, int64_t *out);
 
 /* rope_parameters: their full_attention part where there is one. */
 const json *conv_rope(const struct conv *c);
@@ -234,6 +242,25 @@ int param_file_type(struct conv *c);
 int param_pooling(struct conv *c);     /* _try_set_pooling_type */
 int param_vocab_size(struct conv *c);  /* "{arch}.vocab_size" */
 int param_rope_dim(struct conv *c);    /* head_dim or hidden_size // num_attention_heads */
+int param_no_rope_scaling(struct conv *c); /* "{arch}.rope.scaling.type" = "none" */
+int param_nextn(struct conv *c);       /* "{arch}.nextn_predict_layers", unless no-mtp */
+
+/* ---- prediction layers behind the model's own (nextn.c) ---- */
+
+/* Number of layers as the config says it; also before text_config is merged. INT64_MAX when it does not. */
+int64_t conv_main_layers(const struct conv *c);
+int init_nextn(struct conv *c); /* .init: num_nextn_predict_layers more blocks, unless no-mtp */
+/* A name rule's function: no-mtp drops these layers, mtp all others but embeddings, last norm and head. */
+int name_nextn(struct conv *c, const char *name, char *out);
+/* Of classes that filter behind the root's rules: the names they compare have lost their prefix by then. */
+#define NEXTN_NAMES REPLACE("*language_model.*", "language_model.", ""), NAME_FN("*", name_nextn)
+/* The arch's own or inherited value. */
+enum mtp_export conv_mtp(const struct conv *c);
+
+/* ---- extra tensors ---- */
+
+/* rope_factors_long and _short of rope_parameters, dims / 2 each; nothing when there are none. */
+int conv_rope_factors(struct conv *c, int64_t dims);
 
 /* ---- tensor operations (tensor_rule.op) ---- */
 
@@ -274,7 +301,13 @@ const struct tensor *t_rope_permute(struct build *b, const struct tensor *t, uin
 /* DeepSeek 2's pieces: latent attention. */
 extern const struct arch arch_deepseek2;
 tensor_op op_drop_tied_head; /* nothing when tie_word_embeddings */
-tensor_op op_split_kv_b;     /* …kv_b_proj… -> …k_b_proj…, transposed, and …v_b_proj… */
+/* …kv_b_proj… -> …k_b_proj…, transposed, and …v_b_proj…; arg: key of the number of heads, NULL: num_key_value_heads */
+tensor_op op_split_kv_b;
+/* Experts of DeepSeek and many others. */
+#define DEEPSEEK_EXPERTS                                                                                  \
+	{ "*mlp.experts*", op_stack_experts,                                                              \
+	  "model.layers.{bid}.mlp.experts.{xid}.{w}.weight|down_proj gate_proj up_proj|"                  \
+	  "model.layers.{bid}.mlp.experts.{w}.weight|n_routed_experts", 0 }
 
 /* ---- the whole ---- */
 

@@ -21,7 +21,7 @@ const json *conv_find(struct conv *c, const char *keys)
 	return json_first(c->hparams, keys);
 }
 
-static int lacking(struct conv *c, const char *keys)
+int conv_lacks(struct conv *c, const char *keys)
 {
 	return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: %s\"%s\" must be there for %s",
 		       strchr(keys, ' ') ? "one of " : "", keys, c->hf_arch);
@@ -29,12 +29,12 @@ static int lacking(struct conv *c, const char *keys)
 
 int conv_int(struct conv *c, const char *keys, int64_t *out)
 {
-	return json_int(conv_find(c, keys), out) ? 0 : lacking(c, keys);
+	return json_int(conv_find(c, keys), out) ? 0 : conv_lacks(c, keys);
 }
 
 int conv_num(struct conv *c, const char *keys, double *out)
 {
-	return json_num(conv_find(c, keys), out) ? 0 : lacking(c, keys);
+	return json_num(conv_find(c, keys), out) ? 0 : conv_lacks(c, keys);
 }
 
 int64_t conv_int_or(struct conv *c, const char *keys, int64_t dflt)
@@ -49,6 +49,25 @@ double conv_num_or(struct conv *c, const char *keys, double dflt)
 	double v;
 
 	return json_num(conv_find(c, keys), &v) ? v : dflt;
+}
+
+int conv_bad(struct conv *c, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return err_set(c->err, HFGGUF_CORRUPT, "config.json: %s", text);
+}
+
+int conv_rotated(struct conv *c, double share, int64_t dim, int64_t *out)
+{
+	if (dim < 0 || dim > INT32_MAX || !(share >= 0 && share <= 1024))
+		return conv_bad(c, "%g of %lld dimensions cannot be rotated", share, (long long)dim);
+	*out = (int64_t)(share * (double)dim);
+	return 0;
 }
 
 const struct tensor *conv_get(struct conv *c, const char *name)
@@ -165,6 +184,9 @@ static int choose_class(struct conv *c)
 
 		c->arch = other ? other : c->arch;
 	}
+	if (!c->err->code && (c->opt->mtp || c->opt->no_mtp) && conv_mtp(c) <= MTP_NO)
+		return err_set(c->err, HFGGUF_OPTION, "%s: %s has no prediction layers of its own to take or leave",
+			       c->opt->mtp ? "mtp" : "no-mtp", c->hf_arch);
 	return c->err->code;
 }
 
@@ -387,6 +409,10 @@ const char *conv_file_name(struct conv *c)
 		return metadata_fill_name(c->opt->outfile, type, c->arena);
 	stem = c->opt->vocab_only ? metadata_file_stem(c->meta, false, NULL, "vocab", c->arena)
 				  : metadata_file_stem(c->meta, true, type, NULL, c->arena);
+	if (c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME) { /* beside the model's own file */
+		stem = metadata_file_stem(c->meta, false, type, NULL, c->arena);
+		return stem ? arena_printf(c->arena, "mtp-%s.gguf", stem) : NULL;
+	}
 	return stem ? arena_printf(c->arena, "%s.gguf", stem) : NULL;
 }
 

@@ -314,10 +314,10 @@ int conv_continue(struct conv *c, struct item *it, const struct tensor_rule *res
 
 int conv_item(struct conv *c, const char *name, const struct tensor *t)
 {
-	struct item it = { name, name, name_block(name), t_float(&c->b, t) };
+	struct item it = { name, name, name ? name_block(name) : -1, t_float(&c->b, t) };
 
-	if (!it.t)
-		return c->err->code;
+	if (!it.t || !name)
+		return c->err->code ? c->err->code : err_nomem(c->err);
 	return conv_continue(c, &it, c->rules);
 }
 

@@ -326,3 +326,35 @@ int conv_held_empty(struct conv *c)
 				       c->held.v[i].name);
 	return 0;
 }
+
+/* ---- extra tensors ---- */
+
+static int rope_factors(struct conv *c, enum model_tensor kind, const char *key, int64_t dims)
+{
+	const json *list = json_get(c->rope, key);
+	size_t n = json_count(list), i = 0;
+	float *values;
+
+	if (2 * n != (size_t)dims)
+		return conv_bad(c, "\"%s\" must hold %lld/2 factors, it has %zu", key, (long long)dims, n);
+	values = arena_array(c->arena, n, sizeof(*values));
+	if (!values)
+		return err_nomem(c->err);
+	json_for(x, list) {
+		double v;
+
+		if (!json_num(x, &v))
+			return conv_bad(c, "\"%s\" must hold numbers", key);
+		values[i++] = (float)v;
+	}
+	return conv_item(c, conv_name(c, kind, -1, ".weight"), t_f32(&c->b, values, n));
+}
+
+int conv_rope_factors(struct conv *c, int64_t dims)
+{
+	if (!json_true(json_get(c->rope, "long_factor")) && !json_true(json_get(c->rope, "short_factor")))
+		return 0;
+	if (rope_factors(c, MT_ROPE_FACTORS_LONG, "long_factor", dims))
+		return c->err->code;
+	return rope_factors(c, MT_ROPE_FACTORS_SHORT, "short_factor", dims);
+}

@@ -43,6 +43,12 @@ int param_rope_dim(struct conv *c)
 	return 0;
 }
 
+int param_no_rope_scaling(struct conv *c)
+{
+	kv_str(&c->kv, "{arch}.rope.scaling.type", "none");
+	return 0;
+}
+
 static int causal(struct conv *c)
 {
 	const json *v = json_some(c->hparams, "is_causal");

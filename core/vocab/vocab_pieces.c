@@ -15,12 +15,13 @@ static int count_tokens(struct vocab_in *in, const struct spm_model *m, bool pad
 	if (j && !json_int(j, &size))
 		return err_set(err, HFGGUF_CORRUPT, "%s/config.json: vocab_size is no number", in->dir);
 	if (size < 0 || size > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir, (long long)size);
+		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
+			       (long long)size);
 	*n = (size_t)size;
 	if (pad ? m->n > *n : m->n < *n)
 		return err_set(err, HFGGUF_CORRUPT,
-			       "%s: config.json has vocab_size %zu, tokenizer.model %zu pieces: take the tokenizer or the "
-			       "config that belongs to the weights", in->dir, *n, m->n);
+			       "%s: config.json has vocab_size %zu, tokenizer.model %zu pieces: take the tokenizer "
+			       "or the config that belongs to the weights", in->dir, *n, m->n);
 	return 0;
 }
 
@@ -145,8 +146,9 @@ static int put_decoder(struct vocab_in *in, struct vocab_tokens *t, const struct
 		int64_t id = strtoll(j->string, &end, 10);
 
 		if (end == j->string || *end)
-			err_set(err, HFGGUF_CORRUPT, "%s/tokenizer_config.json: added_tokens_decoder has the id \"%.100s\"",
-				in->dir, j->string);
+			err_set(err, HFGGUF_CORRUPT,
+				"%s/tokenizer_config.json: added_tokens_decoder has the id \"%.100s\"", in->dir,
+				j->string);
 		if (err->code || put(in, t, id, j, w, err))
 			break;
 	}

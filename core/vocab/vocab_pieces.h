@@ -17,8 +17,8 @@ int vocab_added_json(struct vocab_in *in, struct vocab_tokens *t, struct err *er
 int vocab_append_added_json(struct vocab_in *in, struct vocab_tokens *t, struct err *err);
 
 /*
- * added_tokens_decoder of tokenizer_config.json, then added_tokens of tokenizer.json, put in at their ids, which must be
- * in the vocabulary: control tokens when special, else user-defined. *id becomes that of the last one whose text is
+ * added_tokens_decoder of tokenizer_config.json, then added_tokens of tokenizer.json, put in at their ids, which must
+ * be in the vocabulary: control tokens when special, else user-defined. *id becomes that of the last one whose text is
  * wanted (both may be NULL).
  */
 int vocab_named_tokens(struct vocab_in *in, struct vocab_tokens *t, const char *wanted, int64_t *id, struct err *err);

@@ -1,23 +1,15 @@
 /* DeepSeek 1 to 3 and those built like it: Kimi K2, Youtu, the text side of OCR models (conversion/deepseek.py). */
 #include "core/arch/arch.h"
 
-#include "core/vocab/vocab_tokens.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- DeepSeek (MoE 16B) ---- */
 
-static int no_rope_scaling(struct conv *c)
-{
-	kv_str(&c->kv, "{arch}.rope.scaling.type", "none");
-	return 0;
-}
-
 static const struct param_rule deepseek_params[] = {
 	SUPER,
 	CALL(param_rope_dim),
-	CALL(no_rope_scaling),
+	CALL(param_no_rope_scaling),
 	U32("leading_dense_block_count", "first_k_dense_replace"),
 	CALL(param_vocab_size),
 	U32("expert_feed_forward_length", "moe_intermediate_size"),
@@ -26,11 +18,6 @@ static const struct param_rule deepseek_params[] = {
 	U32("expert_shared_count", "n_shared_experts"),
 	PARAMS_END
 };
-
-#define DEEPSEEK_EXPERTS                                                                                  \
-	{ "*mlp.experts*", op_stack_experts,                                                              \
-	  "model.layers.{bid}.mlp.experts.{xid}.{w}.weight|down_proj gate_proj up_proj|"                  \
-	  "model.layers.{bid}.mlp.experts.{w}.weight|n_routed_experts", 0 }
 
 static const struct tensor_rule deepseek_tensors[] = {
 	{ "*q_proj.weight *q_proj.bias", op_permute_q, NULL, 0 },
@@ -168,17 +155,13 @@ int op_drop_tied_head(struct conv *c, const struct tensor_rule *r, struct item *
 	return json_true(json_get(c->hparams, "tie_word_embeddings")) ? ITEM_DONE : ITEM_ON;
 }
 
-/* Layers beyond num_hidden_layers predict further tokens; they are not exported. */
+/* Layers behind the last predict further tokens; they are left out where the class does not count them. */
 static int op_drop_extra_layers(struct conv *c, const struct tensor_rule *r, struct item *it,
 				const struct tensor_rule *rest)
 {
-	int64_t layers;
-
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "num_hidden_layers", &layers))
-		return c->err->code;
-	return strtoll(it->name + strlen("model.layers."), NULL, 10) >= layers ? ITEM_DONE : ITEM_ON;
+	return strtoll(it->name + strlen("model.layers."), NULL, 10) >= c->block_count ? ITEM_DONE : ITEM_ON;
 }
 
 int op_split_kv_b(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
@@ -188,8 +171,7 @@ int op_split_kv_b(struct conv *c, const struct tensor_rule *r, struct item *it, 
 	int64_t heads, value, nope;
 	const struct tensor *both;
 
-	(void)r;
-	if (conv_int(c, "num_key_value_heads", &heads) || conv_int(c, "v_head_dim", &value) ||
+	if (conv_int(c, r->arg ? r->arg : "num_key_value_heads", &heads) || conv_int(c, "v_head_dim", &value) ||
 	    conv_int(c, "qk_nope_head_dim", &nope))
 		return c->err->code;
 	if (it->t->n_dims != 2 || heads <= 0 || value <= 0 || nope <= 0 || value > INT32_MAX || nope > INT32_MAX ||
@@ -253,4 +235,41 @@ const struct arch arch_deepseek2 = {
 	.params = deepseek2_params,
 	.tensors = deepseek2_tensors,
 	.vocab = deepseek2_vocab,
+};
+
+/* ---- DeepSeek 3.2: sparse attention ---- */
+
+/* The class refuses tokenizers that do not begin texts with a bos token. */
+static int deepseek32_vocab(struct conv *c)
+{
+	const json *config = conv_tokenizer_config(c);
+
+	if (c->err->code)
+		return c->err->code;
+	if (!json_true(json_get(config, "add_bos_token")))
+		return err_set(c->err, HFGGUF_UNSUPPORTED, "tokenizer_config.json: add_bos_token must be true for %s",
+			       c->hf_arch);
+	return conv_vocab_gpt2(c);
+}
+
+static const struct param_rule deepseek32_params[] = {
+	SUPER,
+	CALL(param_nextn),
+	U32("attention.indexer.head_count", "index_n_heads"),
+	U32("attention.indexer.key_length", "index_head_dim"),
+	U32("attention.indexer.top_k", "index_topk"),
+	PARAMS_END
+};
+
+static const struct name_rule deepseek32_names[] = { NEXTN_NAMES, NAMES_END };
+
+const struct arch arch_deepseek32 = {
+	.classes = "DeepseekV32ForCausalLM",
+	.gguf = "deepseek32",
+	.parent = &arch_deepseek2,
+	.mtp = MTP_SAME_NAME,
+	.init = init_nextn,
+	.names = deepseek32_names,
+	.params = deepseek32_params,
+	.vocab = deepseek32_vocab,
 };

@@ -106,9 +106,8 @@ static int gemma3_caps(struct conv *c)
 	double v;
 
 	if (json_some(c->hparams, "attn_logit_softcapping"))
-		return err_set(c->err, HFGGUF_UNSUPPORTED,
-			       "config.json: \"attn_logit_softcapping\" must be null for %s, whose attention has no cap",
-			       c->hf_arch);
+		return conv_bad(c, "\"attn_logit_softcapping\" must be null for %s, whose attention has no cap",
+				c->hf_arch);
 	if (json_true(cap) && json_num(cap, &v))
 		kv_f32(&c->kv, "{arch}.final_logit_softcapping", v);
 	return 0;
@@ -151,8 +150,8 @@ static int count_tokens(struct conv *c, uint64_t *n)
 	if (!conv_has_file(c, "tokenizer.model")) {
 		j = vocab_tokenizer_json(&c->vocab, c->err);
 		if (!j)
-			return err_set(c->err, HFGGUF_NOT_FOUND, "tokenizer.model or tokenizer.json must be there for %s",
-				       c->hf_arch);
+			return err_set(c->err, HFGGUF_NOT_FOUND,
+				       "tokenizer.model or tokenizer.json must be there for %s", c->hf_arch);
 		*n = json_count(json_get(json_get(j, "model"), "vocab")) + json_count(json_get(j, "added_tokens"));
 		return 0;
 	}
@@ -300,7 +299,7 @@ static int own_window(struct conv *c)
 	if (c->err->code)
 		return c->err->code;
 	if (window < 0)
-		return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: \"sliding_window\" must be there for %s", c->hf_arch);
+		return conv_lacks(c, "sliding_window");
 	kv_u32(&c->kv, "{arch}.attention.sliding_window", (uint32_t)window);
 	return 0;
 }

@@ -57,8 +57,7 @@ static int op_wqkv(struct conv *c, const struct tensor_rule *r, struct item *it,
 	    conv_int(c, "hidden_size", &hidden))
 		return c->err->code;
 	if (kv_heads <= 0 || heads < kv_heads || hidden < heads)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld heads, %lld key-value heads", (long long)heads,
-			       (long long)kv_heads);
+		return conv_bad(c, "%lld heads, %lld key-value heads", (long long)heads, (long long)kv_heads);
 	n_heads = (uint64_t)heads;
 	n_kv = (uint64_t)kv_heads;
 	per = n_heads / n_kv;

@@ -12,11 +12,10 @@ static int yarn(struct conv *c)
 	if (strcmp(json_str_or(c->hparams, "model_type", ""), "ministral3"))
 		return 0;
 	if (strcmp(json_str_or(c->rope, "rope_type", ""), "yarn"))
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "config.json: ministral3 must have rope_parameters of rope_type yarn");
+		return conv_bad(c, "ministral3 must have rope_parameters of rope_type yarn");
 	if (!json_num(json_get(c->rope, "mscale_all_dim"), &mscale) ||
 	    !json_num(json_get(c->rope, "llama_4_scaling_beta"), &beta))
-		return err_set(c->err, HFGGUF_NOT_FOUND,
-			       "config.json: rope_parameters must have \"mscale_all_dim\" and \"llama_4_scaling_beta\"");
+		return conv_bad(c, "rope_parameters must have \"mscale_all_dim\" and \"llama_4_scaling_beta\"");
 	kv_f32(&c->kv, "{arch}.rope.scaling.yarn_log_multiplier", mscale);
 	kv_f32(&c->kv, "{arch}.attention.temperature_scale", beta);
 	return 0;

@@ -13,10 +13,11 @@ static int rope_dims(struct conv *c, double share, int64_t *out)
 
 	if (conv_int(c, "hidden_size n_embd", &hidden) || conv_int(c, "num_attention_heads n_head", &heads))
 		return c->err->code;
-	if (heads <= 0 || hidden <= 0 || hidden > INT32_MAX || !(share >= 0 && share <= 1024))
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %g of %lld dimensions rotated in %lld heads", share,
-			       (long long)hidden, (long long)heads);
-	*out = (int64_t)(share * (double)hidden) / heads;
+	if (heads <= 0)
+		return conv_bad(c, "%lld attention heads", (long long)heads);
+	if (conv_rotated(c, share, hidden, out))
+		return c->err->code;
+	*out /= heads;
 	return 0;
 }
 
@@ -38,8 +39,7 @@ static int phi2_rope_dim(struct conv *c)
 	int64_t dims;
 
 	if (!json_num(json_get(c->rope, "partial_rotary_factor"), &share))
-		return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: \"partial_rotary_factor\" must be there for %s",
-			       c->hf_arch);
+		return conv_lacks(c, "partial_rotary_factor");
 	if (rope_dims(c, share, &dims))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)dims);
@@ -78,8 +78,7 @@ static int phi3_original_context(struct conv *c, int64_t *n)
 {
 	if (json_int(json_some(c->rope, "original_max_position_embeddings"), n) && *n > 0)
 		return 0;
-	return err_set(c->err, HFGGUF_NOT_FOUND,
-		       "config.json: \"original_max_position_embeddings\" must be there for %s", c->hf_arch);
+	return conv_lacks(c, "original_max_position_embeddings");
 }
 
 static int phi3_rope_dims(struct conv *c, int64_t *out)
@@ -106,7 +105,7 @@ static int phi3_rope(struct conv *c)
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)dims);
 	if (!json_num(json_some(conv_rope(c), "rope_theta"), &theta))
-		return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: \"rope_theta\" must be there for %s", c->hf_arch);
+		return conv_lacks(c, "rope_theta");
 	kv_f32(&c->kv, "{arch}.rope.freq_base", theta);
 	return 0;
 }
@@ -132,55 +131,30 @@ static int attention_factor(struct conv *c, double scale, double original, doubl
 	const char *type = json_str_or(c->rope, "rope_type", "");
 
 	if (!*type)
-		return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: rope scaling with long_factor, but without \"type\"");
+		return conv_bad(c, "rope scaling with long_factor, but without \"type\"");
 	if (!strcasecmp(type, "su") || !strcasecmp(type, "longrope"))
 		*out = scale > 1.0 ? sqrt(1 + log(scale) / log(original)) : 1.0;
 	else if (!strcasecmp(type, "yarn"))
 		*out = scale > 1.0 ? 0.1 * log(scale) + 1.0 : 1.0;
 	else
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "config.json: rope scaling of type \"%s\" is not known for %s",
-			       type, c->hf_arch);
+		return conv_bad(c, "rope scaling of type \"%s\" is not known for %s", type, c->hf_arch);
 	return 0;
-}
-
-static int factors(struct conv *c, enum model_tensor kind, const json *list, const char *key, int64_t dims)
-{
-	size_t n = json_count(list), i = 0;
-	float *values;
-
-	if (2 * n != (size_t)dims)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: \"%s\" must hold %lld.%d factors, it has %zu", key,
-			       (long long)dims / 2, dims % 2 ? 5 : 0, n);
-	values = arena_array(c->arena, n, sizeof(*values));
-	if (!values)
-		return err_nomem(c->err);
-	json_for(x, list) {
-		double v;
-
-		if (!json_num(x, &v))
-			return err_set(c->err, HFGGUF_CORRUPT, "config.json: \"%s\" must hold numbers", key);
-		values[i++] = (float)v;
-	}
-	return conv_item(c, conv_name(c, kind, -1, ".weight"), t_f32(&c->b, values, n));
 }
 
 static int phi3_factors(struct conv *c)
 {
-	const json *far = json_get(c->rope, "long_factor"), *near = json_get(c->rope, "short_factor");
 	int64_t dims, context, original;
 	double factor = 1;
 
 	if (phi3_original_context(c, &original) || phi3_rope_dims(c, &dims) ||
 	    conv_int(c, "n_positions max_position_embeddings", &context))
 		return c->err->code;
-	if (!json_true(far))
+	if (!json_true(json_get(c->rope, "long_factor")))
 		return 0;
 	if (attention_factor(c, (double)context / (double)original, (double)original, &factor))
 		return c->err->code;
 	kv_f32(&c->kv, "{arch}.rope.scaling.attn_factor", factor);
-	if (factors(c, MT_ROPE_FACTORS_LONG, far, "long_factor", dims))
-		return c->err->code;
-	return factors(c, MT_ROPE_FACTORS_SHORT, near, "short_factor", dims);
+	return conv_rope_factors(c, dims);
 }
 
 static int phi3_pieces(struct conv *c)
@@ -203,8 +177,8 @@ static int phi3_vocab(struct conv *c)
 	if (c->err->code)
 		return c->err->code;
 	if (config && !class)
-		return err_set(c->err, HFGGUF_NOT_FOUND, "tokenizer_config.json: \"tokenizer_class\" must be there for %s",
-			       c->hf_arch);
+		return err_set(c->err, HFGGUF_NOT_FOUND,
+			       "tokenizer_config.json: \"tokenizer_class\" must be there for %s", c->hf_arch);
 	return class && !strcmp(class, "GPT2Tokenizer") ? conv_vocab_gpt2(c) : phi3_pieces(c); /* Phi 4's is GPT-2's */
 }
 

@@ -3,18 +3,16 @@
 
 static int rope_dim(struct conv *c)
 {
-	int64_t hidden, heads;
+	int64_t hidden, heads, dims;
 	double share;
 
 	if (!json_num(json_get(c->rope, "partial_rotary_factor"), &share))
-		return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: \"partial_rotary_factor\" must be there for %s",
-			       c->hf_arch);
+		return conv_lacks(c, "partial_rotary_factor");
 	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
 		return c->err->code;
-	if (heads <= 0 || hidden <= 0 || hidden > INT32_MAX || !(share >= 0 && share <= 1024))
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %g of %lld dimensions rotated in %lld heads", share,
-			       (long long)hidden, (long long)heads);
-	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)(share * (double)(hidden / heads)));
+	if (conv_rotated(c, share, heads > 0 ? hidden / heads : -1, &dims))
+		return c->err->code;
+	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)dims);
 	return 0;
 }
 
