@@ -2,6 +2,8 @@
  * K-quants: super-blocks of 256 in 8 or 16 sub-blocks. Each sub-block's scale is searched alone, the
  * scales are then quantized themselves, and the levels computed again from what was stored.
  */
+#include "core/quant/k_quants.h"
+
 #include "core/quant/k_pack.h"
 #include "core/quant/search.h"
 
@@ -71,10 +73,6 @@ static void symmetric_levels(const float *x, int n, int nmax, float d, uint8_t *
 
 /* Q2_K */
 
-struct affine_scales {
-	float scales[16], mins[16], sw[16]; /* sw: sum of a sub-block's weights */
-};
-
 static void q2_K_finish(const float *x, struct block_q2_K *y, uint8_t *L)
 {
 	float d = f16_to_f32(y->d), dmin = f16_to_f32(y->dmin);
@@ -85,30 +83,42 @@ static void q2_K_finish(const float *x, struct block_q2_K *y, uint8_t *L)
 	pack_2bit(L, y->qs);
 }
 
-static void q2_K_plain(const float *x, struct block_q2_K *y)
+void q2_K_store_scales(const float scales[16], const float mins[16], struct block_q2_K *y)
+{
+	float max_scale = max_positive(scales, 16), max_min = max_positive(mins, 16);
+	float inv_scale = max_scale > 0 ? 15.0f / max_scale : 0.0f, inv_min = max_min > 0 ? 15.0f / max_min : 0.0f;
+
+	for (int j = 0; j < 16; j++) {
+		int ls = max_scale > 0 ? nearest_int(inv_scale * scales[j]) : 0;
+		int lm = max_min > 0 ? nearest_int(inv_min * mins[j]) : 0;
+
+		y->scales[j] = (uint8_t)((unsigned)ls | (unsigned)lm << 4);
+	}
+	y->d = ggml_f32_to_f16(max_scale / 15.0f);
+	y->dmin = ggml_f32_to_f16(max_min / 15.0f);
+}
+
+void q2_K_store_scales_weighted(const struct affine_scales *s, struct block_q2_K *y)
+{
+	uint8_t ls[16], lm[16];
+
+	y->d = ggml_f32_to_f16(search_positive(16, 15, s->scales, s->sw, ls));
+	y->dmin = ggml_f32_to_f16(search_positive(16, 15, s->mins, s->sw, lm));
+	for (int j = 0; j < 16; j++)
+		y->scales[j] = (uint8_t)(ls[j] | lm[j] << 4);
+}
+
+static void q2_K_plain(const float *x, struct block_q2_K *y, uint8_t *L)
 {
 	struct affine_scales s;
-	uint8_t L[QK_K];
-	float w[16], max_scale, max_min, inv_scale, inv_min;
+	float w[16];
 
 	for (int j = 0; j < 16; j++) {
 		for (int l = 0; l < 16; l++)
 			w[l] = fabsf(x[16 * j + l]);
 		s.scales[j] = search_affine(&affine_q2_K, x + 16 * j, w, L + 16 * j, &s.mins[j]);
 	}
-	max_scale = max_positive(s.scales, 16);
-	max_min = max_positive(s.mins, 16);
-	inv_scale = max_scale > 0 ? 15.0f / max_scale : 0.0f;
-	inv_min = max_min > 0 ? 15.0f / max_min : 0.0f;
-	for (int j = 0; j < 16; j++) {
-		int ls = max_scale > 0 ? nearest_int(inv_scale * s.scales[j]) : 0;
-		int lm = max_min > 0 ? nearest_int(inv_min * s.mins[j]) : 0;
-
-		y->scales[j] = (uint8_t)((unsigned)ls | (unsigned)lm << 4);
-	}
-	y->d = ggml_f32_to_f16(max_scale / 15.0f);
-	y->dmin = ggml_f32_to_f16(max_min / 15.0f);
-	q2_K_finish(x, y, L);
+	q2_K_store_scales(s.scales, s.mins, y);
 }
 
 /* Searches every sub-block with importance weights; factor is ggml's for sigma². */
@@ -125,110 +135,113 @@ static void weighted_search(const struct affine_search *search, const float *x, 
 	}
 }
 
-static void q2_K_weighted(const float *x, const float *qw, struct block_q2_K *y)
-{
-	struct affine_scales s;
-	uint8_t L[QK_K], ls[16], lm[16];
-
-	weighted_search(&affine_q2_K_w, x, qw, 1, &s, L);
-	y->d = ggml_f32_to_f16(search_positive(16, 15, s.scales, s.sw, ls));
-	y->dmin = ggml_f32_to_f16(search_positive(16, 15, s.mins, s.sw, lm));
-	for (int j = 0; j < 16; j++)
-		y->scales[j] = (uint8_t)(ls[j] | lm[j] << 4);
-	q2_K_finish(x, y, L);
-}
-
-static KERNEL(quantize_q2_K_c)
+KERNEL(quantize_q2_K_c)
 {
 	struct block_q2_K *y = dst;
+	struct affine_scales s;
+	uint8_t L[QK_K];
 
-	for (size_t i = 0; i < n_values; i += QK_K, y++)
-		if (weights)
-			q2_K_weighted(src + i, weights + i % n_per_row, y);
-		else
-			q2_K_plain(src + i, y);
+	for (size_t i = 0; i < n_values; i += QK_K, y++) {
+		if (weights) {
+			weighted_search(&affine_q2_K_w, src + i, weights + i % n_per_row, 1, &s, L);
+			q2_K_store_scales_weighted(&s, y);
+		} else {
+			q2_K_plain(src + i, y, L);
+		}
+		q2_K_finish(src + i, y, L);
+	}
 }
 
 /* Q4_K and Q5_K: the same up to the number of levels */
 
-static void k4_search_plain(const struct affine_search *search, const float *x, uint8_t *L, uint8_t ls[8],
-			    uint8_t lm[8], uint16_t *d, uint16_t *dmin)
+void k4_store_scales(const struct affine_scales *s, struct k4_head *y)
 {
-	struct affine_scales s;
-	float w[32], max_scale, max_min, inv_scale, inv_min;
+	float max_scale = max_positive(s->scales, 8), max_min = max_positive(s->mins, 8);
+	float inv_scale = max_scale > 0 ? 63.0f / max_scale : 0.0f, inv_min = max_min > 0 ? 63.0f / max_min : 0.0f;
+	uint8_t ls[8], lm[8];
+
+	for (int j = 0; j < 8; j++) {
+		ls[j] = (uint8_t)nearest_int(inv_scale * s->scales[j]);
+		lm[j] = (uint8_t)nearest_int(inv_min * s->mins[j]);
+		ls[j] = ls[j] < 63 ? ls[j] : 63;
+		lm[j] = lm[j] < 63 ? lm[j] : 63;
+	}
+	y->d = ggml_f32_to_f16(max_scale / 63.0f);
+	y->dmin = ggml_f32_to_f16(max_min / 63.0f);
+	pack_scales_k4(ls, lm, y->scales);
+}
+
+void k4_store_scales_weighted(const struct affine_scales *s, struct k4_head *y)
+{
+	uint8_t ls[8], lm[8];
+
+	y->d = ggml_f32_to_f16(search_positive(8, 63, s->scales, s->sw, ls));
+	y->dmin = ggml_f32_to_f16(search_positive(8, 63, s->mins, s->sw, lm));
+	pack_scales_k4(ls, lm, y->scales);
+}
+
+static void k4_search_plain(const struct affine_search *search, const float *x, struct affine_scales *s, uint8_t *L)
+{
+	float w[32];
 
 	for (int j = 0; j < 8; j++) {
 		float av = sqrtf(sum_squares(x + 32 * j, 32) / 32);
 
 		for (int l = 0; l < 32; l++)
 			w[l] = av + fabsf(x[32 * j + l]);
-		s.scales[j] = search_affine(search, x + 32 * j, w, L + 32 * j, &s.mins[j]);
+		s->scales[j] = search_affine(search, x + 32 * j, w, L + 32 * j, &s->mins[j]);
 	}
-	max_scale = max_positive(s.scales, 8);
-	max_min = max_positive(s.mins, 8);
-	inv_scale = max_scale > 0 ? 63.0f / max_scale : 0.0f;
-	inv_min = max_min > 0 ? 63.0f / max_min : 0.0f;
-	for (int j = 0; j < 8; j++) {
-		ls[j] = (uint8_t)nearest_int(inv_scale * s.scales[j]);
-		lm[j] = (uint8_t)nearest_int(inv_min * s.mins[j]);
-		ls[j] = ls[j] < 63 ? ls[j] : 63;
-		lm[j] = lm[j] < 63 ? lm[j] : 63;
-	}
-	*d = ggml_f32_to_f16(max_scale / 63.0f);
-	*dmin = ggml_f32_to_f16(max_min / 63.0f);
 }
 
-static void k4_search_weighted(const struct affine_search *search, const float *x, const float *qw, uint8_t *L,
-			       uint8_t ls[8], uint8_t lm[8], uint16_t *d, uint16_t *dmin)
+static void k4_search(const struct affine_search *plain, const struct affine_search *weighted, const float *x,
+		      const float *qw, struct k4_head *y, uint8_t *L)
 {
 	struct affine_scales s;
 
-	weighted_search(search, x, qw, 2, &s, L);
-	*d = ggml_f32_to_f16(search_positive(8, 63, s.scales, s.sw, ls));
-	*dmin = ggml_f32_to_f16(search_positive(8, 63, s.mins, s.sw, lm));
+	if (qw) {
+		weighted_search(weighted, x, qw, 2, &s, L);
+		k4_store_scales_weighted(&s, y);
+	} else {
+		k4_search_plain(plain, x, &s, L);
+		k4_store_scales(&s, y);
+	}
 }
 
 /* Levels from the scales as packed. */
-static void k4_levels(const float *x, int nmax, const uint8_t packed[12], uint16_t d, uint16_t dmin, uint8_t *L)
+static void k4_levels(const float *x, int nmax, const struct k4_head *y, uint8_t *L)
 {
+	float d = f16_to_f32(y->d), dmin = f16_to_f32(y->dmin);
 	uint8_t ls[8], lm[8];
 
-	unpack_scales_k4(packed, ls, lm);
+	unpack_scales_k4(y->scales, ls, lm);
 	for (int j = 0; j < 8; j++)
-		affine_levels(x + 32 * j, 32, nmax, f16_to_f32(d) * (float)ls[j], f16_to_f32(dmin) * (float)lm[j],
-			      L + 32 * j);
+		affine_levels(x + 32 * j, 32, nmax, d * (float)ls[j], dmin * (float)lm[j], L + 32 * j);
 }
 
-static KERNEL(quantize_q4_K_c)
+KERNEL(quantize_q4_K_c)
 {
 	struct block_q4_K *y = dst;
-	uint8_t L[QK_K], ls[8], lm[8];
+	struct k4_head head;
+	uint8_t L[QK_K];
 
 	for (size_t i = 0; i < n_values; i += QK_K, y++) {
-		if (weights)
-			k4_search_weighted(&affine_q4_1_w, src + i, weights + i % n_per_row, L, ls, lm, &y->d,
-					   &y->dmin);
-		else
-			k4_search_plain(&affine_q4_K, src + i, L, ls, lm, &y->d, &y->dmin);
-		pack_scales_k4(ls, lm, y->scales);
-		k4_levels(src + i, 15, y->scales, y->d, y->dmin, L);
+		k4_search(&affine_q4_K, &affine_q4_1_w, src + i, weights ? weights + i % n_per_row : NULL, &head, L);
+		k4_levels(src + i, 15, &head, L);
+		memcpy(y, &head, sizeof(head));
 		pack_4bit(L, y->qs);
 	}
 }
 
-static KERNEL(quantize_q5_K_c)
+KERNEL(quantize_q5_K_c)
 {
 	struct block_q5_K *y = dst;
-	uint8_t L[QK_K], ls[8], lm[8];
+	struct k4_head head;
+	uint8_t L[QK_K];
 
 	for (size_t i = 0; i < n_values; i += QK_K, y++) {
-		if (weights)
-			k4_search_weighted(&affine_q5_1_w, src + i, weights + i % n_per_row, L, ls, lm, &y->d,
-					   &y->dmin);
-		else
-			k4_search_plain(&affine_q5_K, src + i, L, ls, lm, &y->d, &y->dmin);
-		pack_scales_k4(ls, lm, y->scales);
-		k4_levels(src + i, 31, y->scales, y->d, y->dmin, L);
+		k4_search(&affine_q5_K, &affine_q5_1_w, src + i, weights ? weights + i % n_per_row : NULL, &head, L);
+		k4_levels(src + i, 31, &head, L);
+		memcpy(y, &head, sizeof(head));
 		pack_4bit(L, y->qs);
 		pack_q5_high(L, y->qh);
 	}
@@ -236,13 +249,10 @@ static KERNEL(quantize_q5_K_c)
 
 /* Q3_K */
 
-static uint16_t q3_K_plain(const float *x, uint8_t *L, uint8_t ls[16])
+uint16_t q3_K_scales(const float scales[16], uint8_t ls[16])
 {
-	float scales[16], max, iscale;
+	float max = extreme(scales, 16), iscale;
 
-	for (int j = 0; j < 16; j++)
-		scales[j] = search_symmetric_moves(16, 4, x + 16 * j, L + 16 * j);
-	max = extreme(scales, 16);
 	memset(ls, 0, 16);
 	if (max == 0)
 		return 0;
@@ -250,6 +260,15 @@ static uint16_t q3_K_plain(const float *x, uint8_t *L, uint8_t ls[16])
 	for (int j = 0; j < 16; j++)
 		ls[j] = (uint8_t)(clamp_int((int8_t)nearest_int(iscale * scales[j]), -32, 31) + 32);
 	return ggml_f32_to_f16(1 / iscale);
+}
+
+static uint16_t q3_K_plain(const float *x, uint8_t *L, uint8_t ls[16])
+{
+	float scales[16];
+
+	for (int j = 0; j < 16; j++)
+		scales[j] = search_symmetric_moves(16, 4, x + 16 * j, L + 16 * j);
+	return q3_K_scales(scales, ls);
 }
 
 static uint16_t q3_K_weighted(const float *x, const float *qw, uint8_t *L, uint8_t ls[16])
@@ -264,7 +283,7 @@ static uint16_t q3_K_weighted(const float *x, const float *qw, uint8_t *L, uint8
 	return ggml_f32_to_f16(search_symmetric(16, 32, scales, sw, ls));
 }
 
-static KERNEL(quantize_q3_K_c)
+KERNEL(quantize_q3_K_c)
 {
 	struct block_q3_K *y = dst;
 	uint8_t L[QK_K], ls[16];
@@ -283,20 +302,13 @@ static KERNEL(quantize_q3_K_c)
 
 /* Q6_K */
 
-static void q6_K_block(const float *x, const float *qw, struct block_q6_K *y)
+bool q6_K_store_scales(const float scales[16], struct block_q6_K *y)
 {
-	float scales[16], w[16], max, iscale;
-	uint8_t L[QK_K];
+	float max = extreme(scales, 16), iscale;
 
-	for (int j = 0; j < 16; j++) {
-		for (int l = 0; l < 16; l++)
-			w[l] = x[16 * j + l] * x[16 * j + l];
-		scales[j] = search_symmetric(16, 32, x + 16 * j, qw ? qw + 16 * j : w, L + 16 * j);
-	}
-	max = extreme(scales, 16);
 	if (fabsf(max) < SEARCH_EPS) {
 		memset(y, 0, sizeof(*y));
-		return;
+		return false;
 	}
 	iscale = -128.0f / max;
 	y->d = ggml_f32_to_f16(1 / iscale);
@@ -304,12 +316,28 @@ static void q6_K_block(const float *x, const float *qw, struct block_q6_K *y)
 		int l = nearest_int(iscale * scales[j]);
 
 		y->scales[j] = (int8_t)(l < 127 ? l : 127);
-		symmetric_levels(x + 16 * j, 16, 32, f16_to_f32(y->d) * (float)y->scales[j], L + 16 * j);
 	}
+	return true;
+}
+
+static void q6_K_block(const float *x, const float *qw, struct block_q6_K *y)
+{
+	float scales[16], w[16];
+	uint8_t L[QK_K];
+
+	for (int j = 0; j < 16; j++) {
+		for (int l = 0; l < 16; l++)
+			w[l] = x[16 * j + l] * x[16 * j + l];
+		scales[j] = search_symmetric(16, 32, x + 16 * j, qw ? qw + 16 * j : w, L + 16 * j);
+	}
+	if (!q6_K_store_scales(scales, y))
+		return;
+	for (int j = 0; j < 16; j++)
+		symmetric_levels(x + 16 * j, 16, 32, f16_to_f32(y->d) * (float)y->scales[j], L + 16 * j);
 	pack_q6(L, y->ql, y->qh);
 }
 
-static KERNEL(quantize_q6_K_c)
+KERNEL(quantize_q6_K_c)
 {
 	struct block_q6_K *y = dst;
 

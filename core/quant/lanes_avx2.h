@@ -7,6 +7,7 @@
 #define CORE_QUANT_LANES_AVX2_H
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,20 @@ static inline __m256i select8i(__m256 mask, __m256i yes, __m256i no)
 static inline __m256 gt8(__m256 a, __m256 b)
 {
 	return _mm256_cmp_ps(a, b, _CMP_GT_OQ);
+}
+
+/* No infinity and no NaN among n (a multiple of 8) values. */
+static inline bool all_finite(const float *x, size_t n)
+{
+	const __m256i exponent = _mm256_set1_epi32(0x7f800000);
+	__m256i bad = _mm256_setzero_si256();
+
+	for (size_t i = 0; i < n; i += 8) {
+		__m256i v = _mm256_loadu_si256((const __m256i *)(x + i));
+
+		bad = _mm256_or_si256(bad, _mm256_cmpeq_epi32(_mm256_and_si256(v, exponent), exponent));
+	}
+	return _mm256_testz_si256(bad, bad);
 }
 
 static inline float hmax8(__m256 v)

@@ -77,6 +77,7 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 		conv_init_avx2(conv_out);
 		convert_init_avx2(out);
 		simple_init_avx2(out);
+		k_quants_init_avx2(out);
 	}
 #else
 	(void)t;
