@@ -82,7 +82,7 @@ static void levels(const float x[QK], float id, uint8_t qs[QK / 2])
 		qs[j] = (uint8_t)(nearest_level(id * x[j]) | nearest_level(id * x[j + QK / 2]) << 4);
 }
 
-static KERNEL(quantize_iq4_nl_c)
+KERNEL(quantize_iq4_nl_c)
 {
 	struct block_q4_0 *y = dst;
 	float w[QK], d;
@@ -136,7 +136,7 @@ void iq4_xs_pack_scales(const float scales[8], struct block_iq4_xs *y, struct iq
 	}
 }
 
-static KERNEL(quantize_iq4_xs_c)
+KERNEL(quantize_iq4_xs_c)
 {
 	struct block_iq4_xs *y = dst;
 

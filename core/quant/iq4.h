@@ -7,6 +7,9 @@
 
 extern const float iq4_levels[16];
 
+KERNEL_PROTO(quantize_iq4_nl_c);
+KERNEL_PROTO(quantize_iq4_xs_c);
+
 struct iq4_xs_scales {
 	float inverse[8]; /* 1 / stored scale of each 32 values, 0 for none */
 };

@@ -5,20 +5,6 @@
 #include "core/quant/k_quants.h"
 #include "core/quant/search_avx2.h"
 
-/* Sums of squares of up to eight super-blocks; the chains of additions run side by side. */
-static void sums_of_squares(const float *x, size_t n_blocks, float out[8])
-{
-	if (n_blocks >= 8) {
-		_mm256_storeu_ps(out, sum_squares_lanes(x, QK_K, QK_K));
-		return;
-	}
-	for (size_t b = 0; b < n_blocks; b++) {
-		out[b] = 0;
-		for (int i = 0; i < QK_K; i++)
-			out[b] += x[b * QK_K + i] * x[b * QK_K + i];
-	}
-}
-
 /* Importance weights of eight sub-blocks and their sums. */
 static inline __m256 lane_weights(const float *qw, size_t stride, int n, float sigma2, const __m256 *x, __m256 *w)
 {
@@ -129,7 +115,8 @@ static void pack_4bit_avx2(const uint8_t L[QK_K], uint8_t qs[128])
 	const __m256i low = _mm256_set1_epi8(15);
 
 	for (int k = 0; k < 4; k++) {
-		__m256i a = _mm256_and_si256(load32(L + 64 * k), low), b = _mm256_and_si256(load32(L + 64 * k + 32), low);
+		__m256i a = _mm256_and_si256(load32(L + 64 * k), low),
+			b = _mm256_and_si256(load32(L + 64 * k + 32), low);
 
 		store32(qs + 32 * k, _mm256_or_si256(a, _mm256_slli_epi16(b, 4)));
 	}
@@ -171,7 +158,7 @@ static void pack_q6_avx2(const uint8_t L[QK_K], uint8_t ql[128], uint8_t qh[64])
 static inline void batch_sums(const float *src, size_t i, size_t n_values, bool wanted, float sums[8])
 {
 	if (wanted && i / QK_K % 8 == 0)
-		sums_of_squares(src + i, (n_values - i) / QK_K, sums);
+		super_block_sums(src + i, (n_values - i) / QK_K, sums);
 }
 
 static KERNEL(quantize_q2_K_avx2)
@@ -185,8 +172,8 @@ static KERNEL(quantize_q2_K_avx2)
 		const float *x = src + i, *qw = weights ? weights + i % n_per_row : NULL;
 
 		batch_sums(src, i, n_values, qw, sums);
-		if (!all_finite(x, QK_K) ||
-		    !affine_block(qw ? &affine_q2_K_w : &affine_q2_K, x, qw, qw ? sums[i / QK_K % 8] / QK_K : 0, &s, L)) {
+		if (!all_finite(x, QK_K) || !affine_block(qw ? &affine_q2_K_w : &affine_q2_K, x, qw,
+							  qw ? sums[i / QK_K % 8] / QK_K : 0, &s, L)) {
 			quantize_q2_K_c(x, y, QK_K, QK_K, qw);
 			continue;
 		}

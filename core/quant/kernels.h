@@ -46,6 +46,8 @@ void conv_init_avx2(struct conv_table *t);
 void convert_init_avx2(struct quant_type *types);
 void simple_init_avx2(struct quant_type *types);
 void k_quants_init_avx2(struct quant_type *types);
+void weighted_init_avx2(struct quant_type *types);
+void iq4_init_avx2(struct quant_type *types);
 #endif
 
 /* A kernel's prototype and pointer type cannot drift apart: both come from quant.h. */

@@ -133,6 +133,20 @@ static inline __m256 sum_squares_lanes(const float *x, size_t stride, size_t n)
 	return sum;
 }
 
+/* Sums of squares of up to eight super-blocks of 256; the chains of additions run side by side. */
+static inline void super_block_sums(const float *x, size_t n_blocks, float out[8])
+{
+	if (n_blocks >= 8) {
+		_mm256_storeu_ps(out, sum_squares_lanes(x, 256, 256));
+		return;
+	}
+	for (size_t b = 0; b < n_blocks; b++) {
+		out[b] = 0;
+		for (size_t i = 256 * b; i < 256 * b + 256; i++)
+			out[b] += x[i] * x[i];
+	}
+}
+
 /* Lanes of ints (each below 256) for n positions -> out[k * stride + j], j < n (a multiple of 8). */
 static inline void store_lanes_u8(const __m256i *v, int n, uint8_t *out, size_t stride)
 {

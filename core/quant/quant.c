@@ -78,6 +78,8 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 		convert_init_avx2(out);
 		simple_init_avx2(out);
 		k_quants_init_avx2(out);
+		weighted_init_avx2(out);
+		iq4_init_avx2(out);
 	}
 #else
 	(void)t;

@@ -32,7 +32,8 @@ struct symmetric_state {
 static inline void symmetric_try8(int n, int nmax, const __m256 *x, const __m256 *w, const __m256 *wx, __m256 iscale,
 				  bool first, struct symmetric_state *s)
 {
-	const __m256 zero = _mm256_setzero_ps(), lo = _mm256_set1_ps((float)-nmax), hi = _mm256_set1_ps((float)(nmax - 1));
+	const __m256 zero = _mm256_setzero_ps(), lo = _mm256_set1_ps((float)-nmax),
+		     hi = _mm256_set1_ps((float)(nmax - 1));
 	__m256 sumlx = zero, suml2 = zero, take, scale;
 
 	for (int i = 0; i < n; i++) {
@@ -67,7 +68,8 @@ __m256 search_symmetric_avx2(int n, int nmax, const __m256 *x, const __m256 *w, 
 	for (int is = -9; is <= 9; is++)
 		if (is != 0)
 			symmetric_try8(n, nmax, x, w, wx,
-				       _mm256_div_ps(_mm256_set1_ps(-((float)nmax + 0.1f * (float)is)), max), false, &s);
+				       _mm256_div_ps(_mm256_set1_ps(-((float)nmax + 0.1f * (float)is)), max), false,
+				       &s);
 	for (int i = 0; i < n; i++) {
 		__m256i l = _mm256_cvtps_epi32(symmetric_level8(s.iscale, x[i], lo, hi));
 
@@ -101,7 +103,8 @@ static inline __m256 move8(int nmax, __m256 x, __m256 w, __m256 wx, __m256 *l, s
 }
 
 /* First levels and sums; zero lanes in *zero. */
-static void moves_start(int nmax, const __m256 *x, __m256 *w, __m256 *wx, __m256 *l, struct moves_state *s, __m256 *zero)
+static void moves_start(int nmax, const __m256 *x, __m256 *w, __m256 *wx, __m256 *l, struct moves_state *s,
+			__m256 *zero)
 {
 	const __m256 lo = _mm256_set1_ps((float)-nmax), hi = _mm256_set1_ps((float)(nmax - 1));
 	__m256 max = extreme8(16, x), iscale = _mm256_div_ps(lo, max);
@@ -131,7 +134,8 @@ void search_symmetric_moves_avx2(int nmax, const __m256 x[2][16], __m256i L[2][1
 			__m256 a = move8(nmax, x[0][i], w[0][i], wx[0][i], &l[0][i], &s[0]);
 			__m256 b = move8(nmax, x[1][i], w[1][i], wx[1][i], &l[1][i], &s[1]);
 
-			moved = _mm256_or_ps(moved, _mm256_or_ps(_mm256_andnot_ps(zero[0], a), _mm256_andnot_ps(zero[1], b)));
+			moved = _mm256_or_ps(moved,
+					     _mm256_or_ps(_mm256_andnot_ps(zero[0], a), _mm256_andnot_ps(zero[1], b)));
 		}
 		if (!_mm256_movemask_ps(moved)) /* a lane that moved nothing would move nothing again */
 			break;
@@ -178,7 +182,8 @@ static bool affine_in_range(const struct affine_lanes *a, __m256 iscale)
 	const __m256 limit = _mm256_set1_ps(4194303.0f);
 	__m256 lo = _mm256_mul_ps(iscale, _mm256_sub_ps(a->lowest, a->min));
 	__m256 hi = _mm256_mul_ps(iscale, _mm256_sub_ps(a->max, a->min));
-	__m256 ok = _mm256_and_ps(_mm256_cmp_ps(abs8(lo), limit, _CMP_LE_OQ), _mm256_cmp_ps(abs8(hi), limit, _CMP_LE_OQ));
+	__m256 ok =
+		_mm256_and_ps(_mm256_cmp_ps(abs8(lo), limit, _CMP_LE_OQ), _mm256_cmp_ps(abs8(hi), limit, _CMP_LE_OQ));
 
 	return _mm256_movemask_ps(_mm256_or_ps(ok, a->flat)) == 255;
 }
@@ -253,7 +258,8 @@ static inline void affine_fit8(const struct affine_lanes *a, int n, __m256 iscal
 }
 
 /* Keeps a fit in the lanes where its error is less. */
-static inline void affine_take8(struct affine_lanes *a, int n, bool absolute, const __m256 *l, const struct affine_fit8 *fit)
+static inline void affine_take8(struct affine_lanes *a, int n, bool absolute, const __m256 *l,
+				const struct affine_fit8 *fit)
 {
 	__m256 error = _mm256_setzero_ps(), take;
 

@@ -19,6 +19,12 @@ KERNEL_PROTO(quantize_tq2_0_c);
 KERNEL_PROTO(quantize_mxfp4_c);
 KERNEL_PROTO(quantize_nvfp4_c);
 
+/* With weights or without; any number of whole rows. */
+KERNEL_PROTO(quantize_q4_0_any_c);
+KERNEL_PROTO(quantize_q4_1_any_c);
+KERNEL_PROTO(quantize_q5_0_any_c);
+KERNEL_PROTO(quantize_q5_1_any_c);
+
 /* E2M1 values doubled, by code; codes 8-15 are negative. */
 extern const float e2m1_levels[16];
 

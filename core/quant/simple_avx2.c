@@ -47,23 +47,6 @@ static inline __m256i truncate32(const float *x, float min, float id, float offs
 	return bytes32(v[0], v[1], v[2], v[3]);
 }
 
-/* Low nibbles of bytes 0-15 and 16-31 side by side. */
-static inline void store_nibbles(__m256i q, uint8_t qs[16])
-{
-	__m128i lo = _mm_and_si128(_mm256_castsi256_si128(q), _mm_set1_epi8(15));
-	__m128i hi = _mm_and_si128(_mm256_extracti128_si256(q, 1), _mm_set1_epi8(15));
-
-	_mm_storeu_si128((__m128i *)qs, _mm_or_si128(lo, _mm_slli_epi16(hi, 4)));
-}
-
-/* Bit 4 of each byte. */
-static inline void store_fifth_bits(__m256i q, uint8_t qh[4])
-{
-	uint32_t bits = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(q, 3));
-
-	memcpy(qh, &bits, sizeof(bits));
-}
-
 /* One-scale types: d and the levels 0..2 * half_levels - 1. False: not a plain block. */
 static inline bool symmetric32(const float *x, int half_levels, float *d, __m256i *q)
 {

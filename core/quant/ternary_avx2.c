@@ -40,7 +40,8 @@ static inline __m256i ceil_part(__m256i v)
 /* ceil(256 v / 243) = v + ceil(13 v / 243) of 32 bytes. */
 static inline __m256i fraction32(__m256i v)
 {
-	__m256i lo = _mm256_unpacklo_epi8(v, _mm256_setzero_si256()), hi = _mm256_unpackhi_epi8(v, _mm256_setzero_si256());
+	__m256i lo = _mm256_unpacklo_epi8(v, _mm256_setzero_si256()),
+		hi = _mm256_unpackhi_epi8(v, _mm256_setzero_si256());
 
 	return _mm256_add_epi8(v, _mm256_packus_epi16(ceil_part(lo), ceil_part(hi)));
 }

@@ -39,7 +39,7 @@ static float block_affine(const struct affine_search *s, const struct row_weight
 	return search_affine(s, r->row + at, w, L, neg_min);
 }
 
-static KERNEL(quantize_q4_0)
+KERNEL(quantize_q4_0_any_c)
 {
 	struct block_q4_0 *y = dst;
 	uint8_t L[QK];
@@ -58,7 +58,7 @@ static KERNEL(quantize_q4_0)
 	}
 }
 
-static KERNEL(quantize_q5_0)
+KERNEL(quantize_q5_0_any_c)
 {
 	struct block_q5_0 *y = dst;
 	uint8_t L[QK];
@@ -78,7 +78,7 @@ static KERNEL(quantize_q5_0)
 	}
 }
 
-static KERNEL(quantize_q4_1)
+KERNEL(quantize_q4_1_any_c)
 {
 	struct block_q4_1 *y = dst;
 	uint8_t L[QK];
@@ -99,7 +99,7 @@ static KERNEL(quantize_q4_1)
 	}
 }
 
-static KERNEL(quantize_q5_1)
+KERNEL(quantize_q5_1_any_c)
 {
 	struct block_q5_1 *y = dst;
 	uint8_t L[QK];
@@ -123,8 +123,8 @@ static KERNEL(quantize_q5_1)
 
 void weighted_init_c(struct quant_type *types)
 {
-	types[GGML_Q4_0].quantize = quantize_q4_0;
-	types[GGML_Q4_1].quantize = quantize_q4_1;
-	types[GGML_Q5_0].quantize = quantize_q5_0;
-	types[GGML_Q5_1].quantize = quantize_q5_1;
+	types[GGML_Q4_0].quantize = quantize_q4_0_any_c;
+	types[GGML_Q4_1].quantize = quantize_q4_1_any_c;
+	types[GGML_Q5_0].quantize = quantize_q5_0_any_c;
+	types[GGML_Q5_1].quantize = quantize_q5_1_any_c;
 }
