@@ -70,6 +70,10 @@ static int base_size(struct vocab_in *in, const struct tokenizer *t, size_t *n, 
 	if (size < 0 || size > VOCAB_MAX_TOKENS)
 		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
 			       (long long)size);
+	if (!j && tokenizer_id_end(t) > (uint64_t)size)
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: the tokenizer has %lld tokens with ids up to %u: name the vocab_size in config.json",
+			       in->dir, (long long)size, tokenizer_id_end(t) - 1);
 	if (tokenizer_id_end(t) > (uint64_t)size)
 		return err_set(err, HFGGUF_CORRUPT,
 			       "%s: the tokenizer has ids up to %u, but config.json has vocab_size %lld: no loader "
