@@ -243,6 +243,7 @@ int param_pooling(struct conv *c);     /* _try_set_pooling_type */
 int param_vocab_size(struct conv *c);  /* "{arch}.vocab_size" */
 int param_rope_dim(struct conv *c);    /* head_dim or hidden_size // num_attention_heads */
 int param_no_rope_scaling(struct conv *c); /* "{arch}.rope.scaling.type" = "none" */
+int param_window_pattern(struct conv *c);  /* which of layer_types are "sliding_attention" */
 int param_nextn(struct conv *c);       /* "{arch}.nextn_predict_layers", unless no-mtp */
 
 /* ---- prediction layers behind the model's own (nextn.c) ---- */

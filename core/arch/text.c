@@ -49,6 +49,22 @@ int param_no_rope_scaling(struct conv *c)
 	return 0;
 }
 
+int param_window_pattern(struct conv *c)
+{
+	const json *types = json_get(c->hparams, "layer_types");
+	size_t n = json_count(types), i = 0;
+	bool *pattern = arena_array(c->arena, n, sizeof(*pattern));
+
+	if (!types)
+		return conv_lacks(c, "layer_types");
+	if (!pattern)
+		return err_nomem(c->err);
+	json_for(t, types)
+		pattern[i++] = json_str(t) && !strcmp(json_str(t), "sliding_attention");
+	kv_array_ref(&c->kv, "{arch}.attention.sliding_window_pattern", KV_BOOL, pattern, n);
+	return 0;
+}
+
 static int causal(struct conv *c)
 {
 	const json *v = json_some(c->hparams, "is_causal");

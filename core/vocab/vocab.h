@@ -82,6 +82,8 @@ enum { TOKEN_NORMAL = 1, TOKEN_UNKNOWN, TOKEN_CONTROL, TOKEN_USER_DEFINED, TOKEN
 
 /* get_vocab_base without the pre-tokenizer. A vocabulary that does not fit hparams' vocab_size is refused. */
 int vocab_base(struct vocab_in *in, struct vocab_tokens *out, struct err *err);
+/* gguf.LlamaHfVocab's tokens. */
+int vocab_llama_hf_tokens(struct vocab_in *in, struct vocab_tokens *out, struct err *err);
 /* _create_vocab_sentencepiece. */
 int vocab_spm_tokens(struct vocab_in *in, struct vocab_tokens *out, struct err *err);
 bool vocab_looks_special(const char *p, size_t n); /* does_token_look_special */

@@ -92,12 +92,10 @@ static int collect(struct vocab_in *in, const struct tokenizer *t, uint32_t n_ba
 	return 0;
 }
 
-int vocab_llama_hf(struct vocab_in *in, struct err *err)
+int vocab_llama_hf_tokens(struct vocab_in *in, struct vocab_tokens *out, struct err *err)
 {
 	const json *j = vocab_json_rest(in, err);
 	const struct tokenizer *t;
-	struct vocab_tokens tokens;
-	struct special_vocab sv;
 	size_t n_base;
 
 	if (err->code)
@@ -113,7 +111,15 @@ int vocab_llama_hf(struct vocab_in *in, struct err *err)
 	n_base = vocab_json_len(in, err);
 	if (n_base > VOCAB_MAX_TOKENS || tokenizer_id_end(t) > VOCAB_MAX_TOKENS)
 		return err_set(err, HFGGUF_RANGE, "%s/tokenizer.json: %zu tokens are out of range", in->dir, n_base);
-	if (collect(in, t, (uint32_t)n_base, &tokens, err))
+	return collect(in, t, (uint32_t)n_base, out, err);
+}
+
+int vocab_llama_hf(struct vocab_in *in, struct err *err)
+{
+	struct vocab_tokens tokens;
+	struct special_vocab sv;
+
+	if (vocab_llama_hf_tokens(in, &tokens, err))
 		return err->code;
 	vocab_emit(in, "llama", "default", &tokens, true);
 	return special_load(in, false, tokens.n, &sv, err) ? err->code : special_emit(in, &sv, err);

@@ -162,7 +162,7 @@ int vocab_named_tokens(struct vocab_in *in, struct vocab_tokens *t, const char *
 
 	if (put_decoder(in, t, &w, err))
 		return err->code;
-	json_for(j, json_get(vocab_tokenizer_json(in, err), "added_tokens")) {
+	json_for(j, json_get(vocab_json_rest(in, err), "added_tokens")) {
 		int64_t at;
 
 		if (!json_int(json_get(j, "id"), &at))

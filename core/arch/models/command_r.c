@@ -87,22 +87,6 @@ const struct arch arch_cohere2 = {
 
 /* ---- mixture of experts ---- */
 
-static int window_pattern(struct conv *c)
-{
-	const json *types = json_get(c->hparams, "layer_types");
-	size_t n = json_count(types), i = 0;
-	bool *pattern = arena_array(c->arena, n, sizeof(*pattern));
-
-	if (!types)
-		return conv_lacks(c, "layer_types");
-	if (!pattern)
-		return err_nomem(c->err);
-	json_for(t, types)
-		pattern[i++] = json_str(t) && !strcmp(json_str(t), "sliding_attention");
-	kv_array_ref(&c->kv, "{arch}.attention.sliding_window_pattern", KV_BOOL, pattern, n);
-	return 0;
-}
-
 /* Layers before the first with experts. */
 static int leading_dense(struct conv *c)
 {
@@ -142,7 +126,7 @@ static const struct param_rule cohere2moe_params[] = {
 	SUPER,
 	F32("logit_scale", "logit_scale"),
 	U32("attention.sliding_window", "sliding_window"),
-	CALL(window_pattern),
+	CALL(param_window_pattern),
 	CALL(param_vocab_size),
 	U32("expert_feed_forward_length", "intermediate_size"),
 	CALL(leading_dense),

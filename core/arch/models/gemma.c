@@ -1,5 +1,5 @@
 /* Gemma 1 to 3 and EmbeddingGemma (conversion/gemma.py). */
-#include "core/arch/arch.h"
+#include "core/arch/models/gemma.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,15 +145,15 @@ static int count_tokens(struct conv *c, uint64_t *n)
 {
 	struct vocab_tokens tokens = { NULL, NULL, NULL, 0 };
 	struct vocab_in in = c->vocab;
-	const json *j;
 
 	if (!conv_has_file(c, "tokenizer.model")) {
-		j = vocab_tokenizer_json(&c->vocab, c->err);
+		const json *j = vocab_json_rest(&c->vocab, c->err);
+
 		if (!j)
 			return err_set(c->err, HFGGUF_NOT_FOUND,
 				       "tokenizer.model or tokenizer.json must be there for %s", c->hf_arch);
-		*n = json_count(json_get(json_get(j, "model"), "vocab")) + json_count(json_get(j, "added_tokens"));
-		return 0;
+		*n = vocab_json_len(&c->vocab, c->err) + json_count(json_get(j, "added_tokens"));
+		return c->err->code;
 	}
 	in.arena = arena_new(); /* the tokens themselves are not wanted */
 	if (!in.arena)
@@ -164,8 +164,7 @@ static int count_tokens(struct conv *c, uint64_t *n)
 	return c->err->code;
 }
 
-/* Rows of the embeddings beyond the vocabulary are left out. */
-static int op_cut_rows(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+int op_cut_rows(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	uint64_t n = 0;
 
