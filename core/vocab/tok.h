@@ -23,6 +23,9 @@ struct tspan {
 enum { TOK_MAX_ID = (1 << 24) - 1, TOK_MAX_DEPTH = 64 };
 #define TOK_MAX_FILE ((size_t)1 << 29)
 
+/* GPT-2's pattern, which ByteLevel has built in. */
+#define TOK_GPT2_PATTERN "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+
 enum tok_stage { STAGE_NORM, STAGE_PRE, STAGE_POST, STAGE_DEC };
 
 enum tok_kind {
@@ -76,7 +79,7 @@ struct tok_model {
 	uint32_t n_token;    /* one more than the largest id */
 	uint32_t size;       /* as the library counts it: entries, for Unigram pieces */
 	struct tspan unk, prefix, suffix; /* p is NULL when absent */
-	bool byte_fallback, fuse_unk, ignore_merges;
+	bool byte_fallback, fuse_unk, ignore_merges, first_merge_wins;
 	int64_t unk_id;      /* or -1 */
 	int64_t byte_id[256]; /* id of <0xHH>, or -1 */
 	size_t max_chars;    /* WordPiece */
@@ -114,7 +117,7 @@ struct tok_specials {
 
 struct tokenizer {
 	struct arena *mem;
-	char *file; /* tokenizer.json; tokens and merges point into it */
+	VEC(char *) files; /* tokens and merges point into them */
 	json *config;
 	json *file_added; /* added_tokens of tokenizer.json, while loading */
 	struct tok_node *norm, *pre, *post, *dec; /* NULL: none */
@@ -198,7 +201,7 @@ bool unigram_encode(struct tok_run *r, const char *p, size_t n);
 struct bpe_work *bpe_work_new(void);
 void bpe_work_free(struct bpe_work *w);
 struct bpe_merges *bpe_merges_new(struct arena *mem, size_t n);
-void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id);
+void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id, bool replace);
 struct trie *unigram_trie_new(const struct tok_model *m);
 
 /* tok_post.c */

@@ -62,11 +62,13 @@ struct bpe_merges *bpe_merges_new(struct arena *mem, size_t n)
 	return m;
 }
 
-void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id)
+void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id, bool replace)
 {
 	uint64_t pair = (uint64_t)left << 32 | right;
+	struct merge_slot *s = find_slot(m, pair);
 
-	*find_slot(m, pair) = (struct merge_slot){ pair + 1, rank, id };
+	if (!s->pair || replace)
+		*s = (struct merge_slot){ pair + 1, rank, id };
 }
 
 static const struct merge_slot *find_merge(const struct bpe_merges *m, uint32_t left, uint32_t right)

@@ -75,13 +75,17 @@ int tok_load_json(struct tokenizer *t, const char *path, bool pipeline, struct e
 	struct tok_cut cut;
 	size_t n;
 	json *j;
+	char *file = file_slurp(AT_FDCWD, path, "tokenizer.json", TOK_MAX_FILE, &n, NULL, err);
 
-	t->file = file_slurp(AT_FDCWD, path, "tokenizer.json", TOK_MAX_FILE, &n, NULL, err);
-	if (!t->file)
+	if (!file)
 		return err->code;
-	if (!utf8_valid(t->file, n))
+	if (!vec_push(&t->files, file)) {
+		free(file);
+		return err_nomem(err);
+	}
+	if (!utf8_valid(file, n))
 		return err_set(err, HFGGUF_CORRUPT, "tokenizer.json is not UTF-8: fetch the file again");
-	if (tok_cut_file(t->file, n, &cut, err) < 0)
+	if (tok_cut_file(file, n, &cut, err) < 0)
 		return err->code;
 	j = json_parse(cut.rest, cut.n_rest, "tokenizer.json", err);
 	free(cut.rest);

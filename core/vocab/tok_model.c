@@ -109,7 +109,7 @@ int tok_model_merges(struct tokenizer *t, struct err *err)
 			rc = err_set(err, HFGGUF_CORRUPT, "merge %zu of the tokenizer (\"%.*s\" \"%.*s\") is not in its vocabulary",
 				     i, (int)(a.n < 80 ? a.n : 80), a.p, (int)(b.n < 80 ? b.n : 80), b.p);
 		else
-			bpe_merges_set(m->merges, id[0], id[1], (uint32_t)i, id[2]);
+			bpe_merges_set(m->merges, id[0], id[1], (uint32_t)i, id[2], !m->first_merge_wins);
 	}
 	if (text.failed)
 		rc = err_nomem(err);

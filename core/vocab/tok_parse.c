@@ -22,9 +22,6 @@ static const char *const stage_names[] = {
 	[STAGE_DEC] = "decoder",
 };
 
-/* GPT-2's pattern, which ByteLevel has built in. */
-static const char GPT2_PATTERN[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-
 static int refuse(struct parser *p, const json *j, const char *why)
 {
 	return err_set(p->err, HFGGUF_UNSUPPORTED, "tokenizer.json: %s \"%s\": %s", stage_names[p->stage],
@@ -185,7 +182,7 @@ static int pre_byte_level(struct parser *p, const json *j, struct tok_node *n)
 	    get_bool(p, j, "use_regex", 1, &n->use_regex))
 		return p->err->code;
 	if (p->stage == STAGE_PRE && n->use_regex) {
-		n->re = new_regex(p, GPT2_PATTERN, sizeof(GPT2_PATTERN) - 1, false);
+		n->re = new_regex(p, TOK_GPT2_PATTERN, sizeof(TOK_GPT2_PATTERN) - 1, false);
 		return n->re ? 0 : p->err->code;
 	}
 	return 0;

@@ -147,11 +147,13 @@ void tokenizer_close(struct tokenizer *t)
 	for (size_t i = 0; i < t->regexes.n; i++)
 		tok_regex_free(t->regexes.v[i]);
 	vec_free(&t->regexes);
+	for (size_t i = 0; i < t->files.n; i++)
+		free(t->files.v[i]);
+	vec_free(&t->files);
 	vec_free(&t->special.list);
 	tok_added_free(&t->added);
 	tok_model_free(&t->model);
 	json_free(t->config);
-	free(t->file);
 	arena_free(t->mem);
 	free(t);
 }
