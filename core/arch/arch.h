@@ -146,6 +146,12 @@ struct out_tensor {
 	uint64_t size_bytes;
 };
 
+struct conv_side { /* a file that the class writes beside the model's */
+	const char *prefix; /* of its name */
+	struct kv_list kv;  /* begins with general.architecture */
+	VEC(struct out_tensor) out;
+};
+
 struct conv { /* one conversion: the reference's `self` */
 	struct source *src;
 	const struct options *opt;
@@ -166,6 +172,8 @@ struct conv { /* one conversion: the reference's `self` */
 	struct tensor_set in;  /* model_tensors */
 	VEC(struct out_tensor) out;
 	struct map out_by_name;
+	struct conv_side **sides;
+	size_t n_sides;
 	struct tensor_set held;  /* experts and other parts that wait for their siblings */
 	struct held_count *counts; /* how many wait for what (ops.c) */
 	uint8_t *fuse;           /* --fuse-qkv: per layer, FUSE_WEIGHT | FUSE_BIAS */
@@ -217,6 +225,10 @@ int conv_map_and_emit(struct conv *c, struct item *it);
 int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t);
 /* gguf_writer.add_tensor: this very type. raw: t holds blocks (U8, last dimension in bytes). */
 int conv_add(struct conv *c, const char *gguf_name, const struct tensor *t, enum ggml_type type, bool raw);
+/* A new file beside the model's, named prefix-NAME; owned by c. NULL with err set. */
+struct conv_side *conv_side_add(struct conv *c, const char *prefix);
+/* A float32 tensor of it; t NULL: the error stands. */
+int conv_side_tensor(struct conv *c, struct conv_side *side, const char *gguf_name, const struct tensor *t);
 /* Name of a kind of tensor in block bid, arena-owned; refuses a kind that the arch does not have. NULL on failure. */
 const char *conv_name(struct conv *c, enum model_tensor t, int bid, const char *suffix);
 /* match_model_tensor_name */
@@ -320,5 +332,7 @@ void conv_free(struct conv *c);
 const char *conv_type_name(const struct conv *c);
 /* File name without folder; shards get -NNNNN-of-NNNNN. Arena-owned. */
 const char *conv_file_name(struct conv *c);
+/* The same of c->sides[i]; {ftype} in outfile stays as it is, as in the reference. */
+const char *conv_side_name(struct conv *c, size_t i);
 
 #endif

@@ -460,5 +460,6 @@ void conv_free(struct conv *c)
 	set_free(&c->held);
 	map_free(&c->out_by_name);
 	vec_free(&c->out);
+	conv_sides_free(c);
 	kv_free(&c->kv);
 }

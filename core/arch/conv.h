@@ -19,6 +19,7 @@ int conv_find_fusable(struct conv *c);
 int conv_tensors(struct conv *c);
 /* set_gguf_parameters of the arch. */
 int conv_params(struct conv *c);
+void conv_sides_free(struct conv *c);
 /* Refuses when parts still wait for siblings that never came. */
 int conv_held_empty(struct conv *c);
 /* The row that a inherits from; NULL for the root. */

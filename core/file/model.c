@@ -146,7 +146,12 @@ static int add_converted(struct hfgguf_model *m, const char *outtype, struct err
 	struct conv *c = convert(m, outtype, err);
 	struct product p;
 
-	return !c || product_convert(c, &p) ? err->code : lay_out(m, &p, err);
+	if (!c || product_convert(c, &p) || lay_out(m, &p, err))
+		return err->code;
+	for (size_t i = 0; i < c->n_sides; i++)
+		if (product_side(c, i, &p) || lay_out(m, &p, err))
+			return err->code;
+	return 0;
 }
 
 static int add_quantized(struct hfgguf_model *m, const char *type, struct err *err)

@@ -6,3 +6,12 @@ int product_convert(struct conv *c, struct product *out)
 				 .type = conv_type_name(c), .note = c->note, .split = true };
 	return out->name ? 0 : err_nomem(c->err);
 }
+
+int product_side(struct conv *c, size_t i, struct product *out)
+{
+	const struct conv_side *side = c->sides[i];
+
+	*out = (struct product){ .conv = c, .kv = &side->kv, .out = side->out.v, .n_out = side->out.n,
+				 .name = conv_side_name(c, i), .type = "F32" };
+	return out->name ? 0 : err_nomem(c->err);
+}

@@ -20,6 +20,9 @@ struct product {
 /* The converter's file. */
 int product_convert(struct conv *c, struct product *out);
 
+/* The file c->sides[i]. */
+int product_side(struct conv *c, size_t i, struct product *out);
+
 /* llama-quantize … type on the converter's file, with the options' imatrix, overrides and so on. */
 int product_quantize(struct conv *c, const char *type, struct product *out);
 
