@@ -72,7 +72,7 @@ static int base_size(struct vocab_in *in, const struct tokenizer *t, size_t *n, 
 			       (long long)size);
 	if (!j && tokenizer_id_end(t) > (uint64_t)size)
 		return err_set(err, HFGGUF_CORRUPT,
-			       "%s: the tokenizer has %lld tokens with ids up to %u: name the vocab_size in config.json",
+			       "%s: the tokenizer has %lld tokens with ids up to %u: config.json must name vocab_size",
 			       in->dir, (long long)size, tokenizer_id_end(t) - 1);
 	if (tokenizer_id_end(t) > (uint64_t)size)
 		return err_set(err, HFGGUF_CORRUPT,
