@@ -26,6 +26,7 @@ enum ftype { /* llama_ftype numbers that the converter writes as general.file_ty
 };
 
 struct conv;
+struct scheme;
 struct tensor_rule;
 
 struct item { /* one tensor on its way through the rules */
@@ -106,6 +107,7 @@ struct param_rule {
 #define STR_MAY(kv, keys) { PARAM_STR, MAY, "{arch}." kv, keys, 0, NULL }
 #define U32S_MAY(kv, keys) { PARAM_U32S, MAY, "{arch}." kv, keys, 0, NULL }
 #define F32S_MAY(kv, keys) { PARAM_F32S, MAY, "{arch}." kv, keys, 0, NULL }
+#define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL }
 #define BLOCK_COUNT CALL(param_block_count)
 #define FILE_TYPE CALL(param_file_type)
 #define CALL(fn) { PARAM_CALL, MAY, NULL, NULL, 0, fn }
@@ -133,6 +135,11 @@ struct arch {
 	int (*finish)(struct conv *c);        /* after all tensors; NULL: the parent's */
 	/* tensor_force_quant: a ggml type, or -1; NULL: the parent's. new_name: GGUF name. */
 	int (*force)(struct conv *c, const struct item *it, const char *new_name);
+	/* Pre-quantized checkpoints; NULL: the parent's. */
+	int (*dequant)(struct conv *c);        /* dequant_model; calls conv_dequant(c) for what is usual */
+	int (*before_nvfp4)(struct conv *c);   /* _generate_nvfp4_tensors before super's: changes c->in */
+	/* _repack_nvfp4 before super's: moves rows or groups of codes (U8, two columns a byte) and scales (16 columns) */
+	int (*move_nvfp4)(struct conv *c, const char *name, const struct tensor **codes, const struct tensor **scales);
 };
 
 struct out_tensor {
@@ -170,6 +177,7 @@ struct conv { /* one conversion: the reference's `self` */
 	struct vocab_in vocab;
 	struct metadata *meta;
 	struct tensor_set in;  /* model_tensors */
+	struct scheme *scheme; /* of a pre-quantized checkpoint; NULL before it is looked for */
 	VEC(struct out_tensor) out;
 	struct map out_by_name;
 	struct conv_side **sides;
@@ -239,6 +247,8 @@ const char *conv_map(struct conv *c, const char *name);
 char *conv_printf(struct conv *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Replaces the name map for another block count or arch (classes that extend block_count). */
 int conv_remap(struct conv *c, const char *gguf_arch, int n_blocks);
+/* base dequant_model */
+int conv_dequant(struct conv *c);
 /* Tensor of the model by its name, or NULL. */
 const struct tensor *conv_get(struct conv *c, const char *name);
 bool conv_has_file(const struct conv *c, const char *name);

@@ -375,6 +375,9 @@ static int write_metadata(struct conv *c)
 	if (e)
 		return e;
 	kv_u32(&c->kv, "general.quantization_version", 2);
+	e = conv_prec_a4(c);
+	if (e)
+		return e;
 	c->vocab.hparams = c->hparams;
 	e = vocab(c);
 	if (!e && c->vocab.note)
@@ -435,8 +438,10 @@ struct conv *conv_run(struct source *src, const struct options *opt, const char 
 	c->b = (struct build){ arena, err };
 	if (init(c))
 		goto fail;
-	if (!opt->vocab_only && (scheme_apply(&c->in, c->hparams, &c->b) || conv_tensors(c)))
+	if (!opt->vocab_only && (conv_prequantized(c) || conv_tensors(c)))
 		goto fail;
+	if (c->scheme && (c->ftype == FTYPE_F32 || c->ftype == FTYPE_F16 || c->ftype == FTYPE_BF16))
+		c->ftype = c->scheme->nvfp4 ? FTYPE_NVFP4 : c->scheme->mxfp4 ? FTYPE_MXFP4_MOE : c->ftype;
 	if (load_metadata(c) || write_metadata(c))
 		goto fail;
 	return c;
@@ -452,6 +457,7 @@ void conv_free(struct conv *c)
 	if (!c)
 		return;
 	vocab_done(&c->vocab);
+	scheme_free(c->scheme);
 	json_free(c->hparams);
 	json_free(c->rope);
 	json_free(c->tokenizer_config);

@@ -13,6 +13,14 @@ extern const char multimodal_names[];
 int conv_flatten(struct conv *c);
 /* index_tensors: fills c->in through the name rules. */
 int conv_index(struct conv *c);
+/* filter_tensors for one name, NULL-terminated in 512 bytes: 1 kept, 0 dropped, negative: error. */
+int conv_filter_name(struct conv *c, char *name);
+/* What prepare_tensors does with pre-quantized tensors, before all others. */
+int conv_prequantized(struct conv *c);
+/* fp8-as-q8: does the tensor of this Hugging Face name become Q8_0? */
+bool conv_is_fp8_q8(const struct conv *c, const char *origin);
+/* The KV that go with NVFP4 tensors of 16-bit activations. */
+int conv_prec_a4(struct conv *c);
 /* prepare_qkv_fusion */
 int conv_find_fusable(struct conv *c);
 /* prepare_tensors: fills c->out. */

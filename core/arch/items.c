@@ -112,6 +112,8 @@ static enum ggml_type choose_type(struct conv *c, const struct item *it, const c
 	int forced = force ? force(c, it, gguf_name) : -1;
 	enum ggml_type type;
 
+	if (forced < 0 && conv_is_fp8_q8(c, it->origin))
+		forced = GGML_Q8_0;
 	if (t->n_dims <= 1 || str_ends(gguf_name, "_norm.weight"))
 		return GGML_F32;
 	if (forced >= 0)

@@ -160,21 +160,29 @@ static int name_rule_apply(struct conv *c, const struct name_rule *r, char *name
 	return keep;
 }
 
+int conv_filter_name(struct conv *c, char *name)
+{
+	int keep = 1;
+
+	for (const struct name_rule *r = c->name_rules; r->match && keep > 0; r++) {
+		keep = name_rule_apply(c, r, name);
+		c->n_other_media += !keep && r->match == multimodal_names;
+	}
+	return keep;
+}
+
 int conv_index(struct conv *c)
 {
 	for (uint32_t i = 0; i < c->src->n_tensors; i++) {
 		const char *stored = c->src->tensors[i].name;
 		char name[NAME_MAX_BYTES];
-		int keep = 1;
+		int keep;
 
 		if (strlen(stored) >= sizeof(name))
 			return err_set(c->err, HFGGUF_RANGE, "tensor %.80s…: its name is longer than %d bytes", stored,
 				       NAME_MAX_BYTES - 1);
 		strcpy(name, stored);
-		for (const struct name_rule *r = c->name_rules; r->match && keep > 0; r++) {
-			keep = name_rule_apply(c, r, name);
-			c->n_other_media += !keep && r->match == multimodal_names;
-		}
+		keep = conv_filter_name(c, name);
 		if (keep < 0)
 			return keep;
 		if (keep) {

@@ -133,6 +133,31 @@ static int prefix_model(struct conv *c, const struct tensor_rule *r, struct item
 	return !strcmp(c->hf_arch, "LlamaModel") ? op_prefix(c, r, it, rest) : ITEM_ON;
 }
 
+/* The rotary permutation of q and k, which NVFP4 tensors need too; not where a class or format stores them permuted. */
+static int move_nvfp4(struct conv *c, const char *name, const struct tensor **codes, const struct tensor **scales)
+{
+	bool q = str_ends(name, "q_proj.weight"), k = str_ends(name, "k_proj.weight");
+	int64_t heads, n;
+
+	if ((!q && !k) || c->opt->mistral_format || !json_int(conv_find(c, "n_heads num_attention_heads"), &heads))
+		return 0;
+	n = q ? heads : conv_int_or(c, "n_kv_heads num_key_value_heads", heads);
+	if (heads <= 0 || n <= 0)
+		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld heads", (long long)(heads > 0 ? n : heads));
+	*codes = t_rope_permute(&c->b, *codes, (uint64_t)heads, (uint64_t)n);
+	*scales = t_rope_permute(&c->b, *scales, (uint64_t)heads, (uint64_t)n);
+	return *codes && *scales ? 0 : c->err->code;
+}
+
+static int keep_nvfp4(struct conv *c, const char *name, const struct tensor **codes, const struct tensor **scales)
+{
+	(void)c;
+	(void)name;
+	(void)codes;
+	(void)scales;
+	return 0;
+}
+
 static const struct name_rule names[] = {
 	REPLACE("*text_model.*", "text_model.", ""), /* SmolVLM */
 	NAMES_END
@@ -164,6 +189,7 @@ const struct arch arch_llama = {
 	.tensors = tensors,
 	.vocab = vocab,
 	.extra = llama_rope_freqs,
+	.move_nvfp4 = move_nvfp4,
 };
 
 static const struct param_rule arcee_params[] = { SUPER, CALL(param_pooling), PARAMS_END };
@@ -250,6 +276,7 @@ const struct arch arch_llama4 = {
 	.params = llama4_params,
 	.tensors = llama4_tensors,
 	.vocab = llama4_vocab,
+	.move_nvfp4 = keep_nvfp4,
 };
 
 /* ---- Apertus: the activation's parameters are KV, one number a layer ---- */
@@ -321,4 +348,5 @@ const struct arch arch_apertus = {
 	.parent = &arch_llama,
 	.init = apertus_init,
 	.tensors = apertus_tensors,
+	.move_nvfp4 = keep_nvfp4,
 };

@@ -1,0 +1,61 @@
+/* BitNet: four rows of a byte, two bits each, planes stacked; the stored scale is a divisor (dequant_bitnet). */
+#include "core/scheme/parts.h"
+
+#include "core/util/checked.h"
+
+#include <string.h>
+
+static int bitnet_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	uint64_t stored = t->src[0]->dims[0], per_row = stored ? t->src[0]->n / stored : 1, cols = t->dims[t->n_dims - 1];
+	uint64_t inner = per_row / cols; /* rows of a first index */
+	uint8_t *w = scratch_get(ctx->scratch, r->n_cols);
+	float scale, values[4];
+	int e = w ? tensor_read_f32(t->src[1], 0, 1, &scale, ctx) : err_nomem(ctx->err);
+
+	for (int q = 0; q < 4 && !e; q++)
+		values[q] = ((float)q - 1) / scale;
+	for (uint64_t i = r->row; i < r->row + r->n_rows && !e; i++) {
+		uint64_t plane = i / inner / stored, at = (i - plane * stored * inner) * cols + r->col;
+
+		e = tensor_read(t->src[0], at, r->n_cols, w, ctx);
+		for (uint64_t c = 0; c < r->n_cols && !e; c++)
+			*out++ = values[w[c] >> 2 * plane & 3];
+	}
+	return e;
+}
+
+static int bitnet_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+{
+	return read_rects(t, first, n, out, ctx, bitnet_rect);
+}
+
+static const struct tensor_ops op_bitnet = { "dequant bitnet", bitnet_read, NULL };
+
+const struct tensor *t_bitnet(struct build *b, const struct tensor *weight, const struct tensor *scale)
+{
+	uint64_t dims[TENSOR_MAX_DIMS];
+
+	if (!weight || !scale)
+		return NULL;
+	if (dtype_size(weight->dtype) != 1 || !weight->n_dims || scale->n != 1) {
+		err_set(b->err, HFGGUF_CORRUPT, "a packed BitNet weight is bytes with one scale; this is %s with %llu",
+			dtype_table[weight->dtype].name, (unsigned long long)scale->n);
+		return NULL;
+	}
+	memcpy(dims, weight->dims, sizeof(dims));
+	if (!checked_mul(dims[0], (uint64_t)4, &dims[0]))
+		return err_set(b->err, HFGGUF_RANGE, "a shape that is too large"), NULL;
+	return t_custom(b, &op_bitnet, DT_F32, weight->n_dims, dims, (const struct tensor *[]){ weight, scale }, 2, NULL);
+}
+
+int scheme_bitnet(struct job *j)
+{
+	job_for(j, name, t) {
+		if (!str_ends(name, ".weight_scale"))
+			continue;
+		(void)job_put(j, job_name(j, name, strlen("_scale"), ""), t_bitnet(j->b, job_need(j, name, "_scale", ""), t));
+		job_remove(j, name);
+	}
+	return j->err->code;
+}

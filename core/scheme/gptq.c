@@ -1,0 +1,173 @@
+/*
+ * GPTQ: columns of the transposed weight are packed along the input, 32 bits a word.
+ *
+ *   qweight[k][row]: columns k*8 … k*8+7 of a row (4 bit), lowest bits first
+ *   qzeros[group][row/8]: zero points of eight rows; the older format stores them minus one
+ *   value = scales[group][row] * (q - zero)
+ *
+ * 3-bit values run across words: 32 of them in three. Source: GPTQModel's qlinear/__init__.py, dequantize_weight.
+ */
+#include "core/scheme/parts.h"
+
+#include "core/util/checked.h"
+
+#include <string.h>
+
+/* The smallest run of values that fills whole words, and those words. */
+static uint64_t word_unit(unsigned bits)
+{
+	return bits == 3 ? 32 : 32 / bits;
+}
+
+static uint64_t unit_words(unsigned bits)
+{
+	return bits == 3 ? 3 : 1;
+}
+
+static void unpack_line(unsigned bits, const uint32_t *w, size_t stride, uint64_t n_units, float *out)
+{
+	if (bits == 3)
+		unpack3_stream(w, stride, n_units, out);
+	else
+		scheme_kernels()->unpack(w, stride, bits, n_units, out);
+}
+
+/* Zero points of rows [row, row + n) for groups [g0, g0 + n_groups): out[g][row]. */
+static int read_zeros(const struct tensor *t, const struct rect *groups, float *out, struct tensor_ctx *ctx)
+{
+	const struct gptq *g = t->param;
+	uint64_t unit = word_unit(g->bits), u0 = groups->col / unit, u1 = (groups->col + groups->n_cols - 1) / unit + 1;
+	struct rect words = { groups->row, groups->n_rows, u0 * unit_words(g->bits), (u1 - u0) * unit_words(g->bits) };
+	uint32_t *w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
+	float *line = scratch_get(ctx->scratch, (u1 - u0) * unit * sizeof(*line));
+	int e = w && line ? read_matrix(t->src[1], &words, w, ctx) : err_nomem(ctx->err);
+
+	for (uint64_t i = 0; i < groups->n_rows && !e; i++) {
+		unpack_line(g->bits, w + i * words.n_cols, 1, u1 - u0, line);
+		for (uint64_t r = 0; r < groups->n_cols; r++)
+			*out++ = line[groups->col - u0 * unit + r] + (float)g->add;
+	}
+	return e;
+}
+
+static int gptq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	const struct gptq *g = t->param;
+	uint64_t unit = word_unit(g->bits), u0 = r->col / unit, n_units = (r->col + r->n_cols - 1) / unit + 1 - u0;
+	uint64_t n_groups = t->src[2]->dims[0];
+	struct rect words = { u0 * unit_words(g->bits), n_units * unit_words(g->bits), r->row, r->n_rows };
+	struct rect groups = { n_groups, 0, r->row, r->n_rows }; /* those that the columns are in */
+	uint32_t *group = scratch_get(ctx->scratch, r->n_cols * sizeof(*group));
+	uint32_t *w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
+	float *line = scratch_get(ctx->scratch, n_units * unit * sizeof(*line)), *zeros, *scales;
+	int e = group && w && line ? 0 : err_nomem(ctx->err);
+
+	if (!e)
+		e = read_groups(t->n_src > 3 ? t->src[3] : NULL, g->group, n_groups, r->col, r->n_cols, group, ctx);
+	for (uint64_t c = 0; c < r->n_cols && !e; c++) {
+		groups.row = group[c] < groups.row ? group[c] : groups.row;
+		groups.n_rows = group[c] > groups.n_rows ? group[c] : groups.n_rows; /* the last, for now */
+	}
+	groups.n_rows = groups.n_rows - groups.row + 1;
+	if (e)
+		return e;
+	for (uint64_t c = 0; c < r->n_cols; c++)
+		group[c] -= (uint32_t)groups.row;
+	zeros = scratch_get(ctx->scratch, groups.n_rows * groups.n_cols * sizeof(*zeros));
+	scales = scratch_get(ctx->scratch, groups.n_rows * groups.n_cols * sizeof(*scales));
+	e = zeros && scales ? read_matrix(t->src[0], &words, w, ctx) : err_nomem(ctx->err);
+	if (!e)
+		e = read_zeros(t, &groups, zeros, ctx);
+	if (!e)
+		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
+	for (uint64_t i = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
+		unpack_line(g->bits, w + i, r->n_rows, n_units, line);
+		memcpy(out, line + (r->col - u0 * unit), r->n_cols * sizeof(*out));
+		affine_groups(out, group, r->n_cols, zeros + i, scales + i, groups.n_cols);
+	}
+	return e;
+}
+
+static int gptq_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+{
+	return read_rects(t, first, n, out, ctx, gptq_rect);
+}
+
+static void gptq_describe(const struct tensor *t, struct buf *b)
+{
+	const struct gptq *g = t->param;
+
+	buf_printf(b, "%u bit%s", g->bits, t->n_src > 3 ? " g_idx" : "");
+}
+
+static const struct tensor_ops op_gptq = { "dequant gptq", gptq_read, gptq_describe };
+
+static bool is_words(const struct tensor *t)
+{
+	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
+}
+
+static bool fits(const struct gptq *g, const struct tensor *qweight, const struct tensor *qzeros,
+		 const struct tensor *scales, uint64_t *columns)
+{
+	uint64_t unit = word_unit(g->bits), words = unit_words(g->bits);
+
+	return is_words(qweight) && is_words(qzeros) && scales->n_dims == 2 && qweight->dims[0] % words == 0 &&
+	       checked_mul(qweight->dims[0] / words, unit, columns) && scales->dims[0] == qzeros->dims[0] &&
+	       scales->dims[0] <= INT32_MAX && scales->dims[1] == qweight->dims[1] && scales->dims[1] % unit == 0 &&
+	       scales->dims[1] / unit * words == qzeros->dims[1];
+}
+
+const struct tensor *t_gptq(struct build *b, const struct gptq *g, const struct tensor *qweight,
+			    const struct tensor *qzeros, const struct tensor *scales, const struct tensor *g_idx)
+{
+	const struct tensor *src[4] = { qweight, qzeros, scales, g_idx };
+	struct gptq *copy;
+	uint64_t columns, needed, dims[2];
+
+	if (!qweight || !qzeros || !scales || b->err->code)
+		return NULL;
+	if (!fits(g, qweight, qzeros, scales, &columns)) {
+		err_set(b->err, HFGGUF_CORRUPT, "qweight, qzeros and scales do not fit %u bits", g->bits);
+		return NULL;
+	}
+	needed = g->group ? (columns + g->group - 1) / g->group : UINT64_MAX;
+	if (g_idx ? g_idx->n != columns || g_idx->dtype != DT_I32 : needed > scales->dims[0]) {
+		err_set(b->err, HFGGUF_CORRUPT, "%s for %llu columns in %llu groups",
+			g_idx ? "a g_idx that does not fit" : "no g_idx", (unsigned long long)columns,
+			(unsigned long long)scales->dims[0]);
+		return NULL;
+	}
+	copy = (struct gptq *)arena_memdup(b->arena, g, sizeof(*g));
+	if (!copy)
+		return err_nomem(b->err), NULL;
+	dims[0] = qweight->dims[1];
+	dims[1] = columns;
+	return t_custom(b, &op_gptq, DT_F32, 2, dims, src, g_idx ? 4 : 3, copy);
+}
+
+static int wrap(struct job *j, const struct gptq *g, const char *name, const struct tensor *qweight)
+{
+	const struct tensor *t = t_gptq(j->b, g, qweight, job_need(j, name, "qweight", "qzeros"),
+					job_need(j, name, "qweight", "scales"), job_sibling(j, name, "qweight", "g_idx"));
+
+	job_remove_siblings(j, name, "qweight", "g_idx qzeros qweight scales");
+	return job_put(j, job_name(j, name, strlen("qweight"), "weight"), t);
+}
+
+int scheme_gptq(struct job *j)
+{
+	int64_t bits = json_int_or(j->config, "bits", 0), group = json_int_or(j->config, "group_size", 128);
+	const char *format = json_str_or(j->config, "checkpoint_format", "gptq");
+	struct gptq g = { (unsigned)bits, !strcmp(format, "gptq"), group > 0 ? (uint64_t)group : (uint64_t)INT64_MAX,
+			  json_true(json_get(j->config, "sym")) };
+
+	if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+		return job_refuse(j, "GPTQ of %lld bits is none of 2, 3, 4, 8", (long long)bits);
+	if (!str_in(format, "gptq gptq_v2"))
+		return job_refuse(j, "the GPTQ layout \"%s\" cannot be read; gptq and gptq_v2 can", format);
+	job_for(j, name, t)
+		if (str_ends(name, ".qweight"))
+			(void)wrap(j, &g, name, t);
+	return j->err->code;
+}

@@ -1,0 +1,36 @@
+/*
+ * Inner loops of the schemes' operators, per ISA tier (the tier in use is core/quant's). All tiers give the same bits:
+ * one rounding per operation, in torch's order.
+ */
+#ifndef CORE_SCHEME_KERNELS_H
+#define CORE_SCHEME_KERNELS_H
+
+#include "core/source/source.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct scheme_kernels {
+	/* n_words words, `stride` words apart -> 32/bits values each, lowest bits first (bits 1…8; what is left of a word
+	 * is skipped). */
+	void (*unpack)(const uint32_t *w, size_t stride, unsigned bits, size_t n_words, float *out);
+	/* x = (x - zero) * scale */
+	void (*affine)(float *x, size_t n, float zero, float scale);
+	void (*i8)(const int8_t *w, size_t n, float scale, float *out);
+	void (*f8_e4m3)(const uint8_t *w, size_t n, float scale, float *out);
+	void (*f8_e5m2)(const uint8_t *w, size_t n, float scale, float *out);
+};
+
+extern const struct scheme_kernels scheme_kernels_c;
+#ifdef __x86_64__
+extern const struct scheme_kernels scheme_kernels_avx2;
+#endif
+/* For this CPU. */
+const struct scheme_kernels *scheme_kernels(void);
+
+/* 3-bit values as one stream of bits, lowest first: 32 values in each 3 words, `stride` words apart. */
+void unpack3_stream(const uint32_t *w, size_t stride, size_t n_triples, float *out);
+/* torch's bits, NaNs included. */
+float f8_e4m3(uint8_t v);
+
+#endif

@@ -1,0 +1,112 @@
+/* The loops of kernels.c, eight values at a time. */
+#ifdef __x86_64__
+
+#include "core/scheme/kernels.h"
+
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,f16c")))
+
+/* Eight fields of a word, `first` bits up. */
+AVX2 static inline __m256 fields(uint32_t word, __m256i shifts, __m256i mask)
+{
+	return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srlv_epi32(_mm256_set1_epi32((int)word), shifts), mask));
+}
+
+AVX2 static void unpack4(const uint32_t *w, size_t stride, size_t n_words, float *out)
+{
+	const __m256i shifts = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28), mask = _mm256_set1_epi32(15);
+
+	for (size_t i = 0; i < n_words; i++, w += stride, out += 8)
+		_mm256_storeu_ps(out, fields(*w, shifts, mask));
+}
+
+AVX2 static void unpack2(const uint32_t *w, size_t stride, size_t n_words, float *out)
+{
+	const __m256i shifts = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14), mask = _mm256_set1_epi32(3);
+
+	for (size_t i = 0; i < n_words; i++, w += stride, out += 16) {
+		_mm256_storeu_ps(out, fields(*w, shifts, mask));
+		_mm256_storeu_ps(out + 8, fields(*w >> 16, shifts, mask));
+	}
+}
+
+AVX2 static void unpack8(const uint32_t *w, size_t stride, size_t n_words, float *out)
+{
+	for (size_t i = 0; i < n_words; i++, w += stride, out += 4)
+		_mm_storeu_ps(out, _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)*w))));
+}
+
+AVX2 static void unpack_avx2(const uint32_t *w, size_t stride, unsigned bits, size_t n_words, float *out)
+{
+	if (bits == 4)
+		unpack4(w, stride, n_words, out);
+	else if (bits == 8)
+		unpack8(w, stride, n_words, out);
+	else if (bits == 2)
+		unpack2(w, stride, n_words, out);
+	else
+		scheme_kernels_c.unpack(w, stride, bits, n_words, out);
+}
+
+AVX2 static void affine_avx2(float *x, size_t n, float zero, float scale)
+{
+	const __m256 z = _mm256_set1_ps(zero), s = _mm256_set1_ps(scale);
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+		_mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), z), s));
+	scheme_kernels_c.affine(x + i, n - i, zero, scale);
+}
+
+AVX2 static void i8_avx2(const int8_t *w, size_t n, float scale, float *out)
+{
+	const __m256 s = _mm256_set1_ps(scale);
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		__m256i v = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(w + i)));
+
+		_mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_cvtepi32_ps(v), s));
+	}
+	scheme_kernels_c.i8(w + i, n - i, scale, out + i);
+}
+
+AVX2 static inline __m256 e4m3(__m256i v)
+{
+	const __m256i m = _mm256_and_si256(v, _mm256_set1_epi32(0x7F));
+	__m256i x = _mm256_add_epi32(_mm256_slli_epi32(m, 20), _mm256_set1_epi32(120 << 23));
+	__m256i small = _mm256_castps_si256(_mm256_mul_ps(_mm256_cvtepi32_ps(m), _mm256_set1_ps(0x1p-9f)));
+
+	x = _mm256_blendv_epi8(x, small, _mm256_cmpgt_epi32(_mm256_set1_epi32(8), m));
+	x = _mm256_blendv_epi8(x, _mm256_set1_epi32(0x7FF00000), _mm256_cmpeq_epi32(m, _mm256_set1_epi32(0x7F)));
+	return _mm256_castsi256_ps(_mm256_or_si256(x, _mm256_slli_epi32(_mm256_srli_epi32(v, 7), 31)));
+}
+
+AVX2 static void f8_e4m3_avx2(const uint8_t *w, size_t n, float scale, float *out)
+{
+	const __m256 s = _mm256_set1_ps(scale);
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+		_mm256_storeu_ps(out + i,
+				 _mm256_mul_ps(e4m3(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(w + i)))), s));
+	scheme_kernels_c.f8_e4m3(w + i, n - i, scale, out + i);
+}
+
+AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *out)
+{
+	const __m256 s = _mm256_set1_ps(scale);
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		__m128i h = _mm_unpacklo_epi8(_mm_setzero_si128(), _mm_loadl_epi64((const __m128i *)(w + i)));
+
+		_mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_cvtph_ps(h), s));
+	}
+	scheme_kernels_c.f8_e5m2(w + i, n - i, scale, out + i);
+}
+
+const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, affine_avx2, i8_avx2, f8_e4m3_avx2, f8_e5m2_avx2 };
+
+#endif

@@ -1,0 +1,102 @@
+/* What the files of core/scheme share. */
+#ifndef CORE_SCHEME_PARTS_H
+#define CORE_SCHEME_PARTS_H
+
+#include "core/scheme/kernels.h"
+#include "core/scheme/scheme.h"
+#include "core/tensor/node.h"
+
+/* ---- operators: values of matrices, of which a run of elements is up to three rectangles ---- */
+
+struct rect {
+	uint64_t row, n_rows, col, n_cols;
+};
+
+typedef int rect_fn(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx);
+
+/* An op's read by rectangles of [all leading axes, last axis]; out is row after row. */
+int read_rects(const struct tensor *t, uint64_t first, uint64_t n, float *out, struct tensor_ctx *ctx, rect_fn *fn);
+/*
+ * Rows [row, row + n_rows) × columns [col, col + n_cols) of a matrix (last axis: columns) into out, row after row, as the
+ * tensor's own type. Rows that lie close together are read in one piece, so that a column of a packed matrix does not
+ * cost one read a row.
+ */
+int read_matrix(const struct tensor *t, const struct rect *r, void *out, struct tensor_ctx *ctx);
+/* The same as float32. */
+int read_matrix_f32(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx);
+
+/* ---- constructors; shapes and types are checked ---- */
+
+/* Packed 2-bit planes, stacked along rows: [rows * 4, …] = (q - 1) / scale. scale: one element. */
+const struct tensor *t_bitnet(struct build *b, const struct tensor *weight, const struct tensor *scale);
+
+struct gptq {
+	unsigned bits;  /* 2 3 4 8 */
+	unsigned add;   /* to stored zero points: 1 in the older format */
+	uint64_t group; /* columns that share a scale, when there is no g_idx */
+	bool symmetric; /* as the config says: zero points are all in the middle */
+};
+/* qweight I32 [columns*bits/32, rows], qzeros I32 [groups, rows*bits/32], scales [groups, rows], g_idx I32 [columns] or
+ * NULL -> [rows, columns] */
+const struct tensor *t_gptq(struct build *b, const struct gptq *g, const struct tensor *qweight,
+			    const struct tensor *qzeros, const struct tensor *scales, const struct tensor *g_idx);
+
+struct packed { /* compressed-tensors' int32 packing */
+	unsigned bits;  /* 1…8 */
+	uint64_t group; /* columns that share a scale */
+	uint64_t columns;
+};
+/* codes I32 [rows, ceil(columns / per word)], scale [rows, groups], zero I32 [ceil(rows / per word), groups] or NULL,
+ * g_idx I32 [columns] or NULL */
+const struct tensor *t_packed(struct build *b, const struct packed *p, const struct tensor *codes,
+			      const struct tensor *scale, const struct tensor *zero, const struct tensor *g_idx);
+
+/* Group numbers of columns [col, col + n): read from g_idx (negative ones count from the end) or col / group. */
+int read_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, uint64_t col, uint64_t n, uint32_t *out,
+		struct tensor_ctx *ctx);
+/* x = (x - zero[g]) * scale[g] for each column; zero and scale have `stride` floats from group to group. */
+void affine_groups(float *x, const uint32_t *groups, uint64_t n, const float *zero, const float *scale, size_t stride);
+
+/* ---- recognising ---- */
+
+struct job { /* one scheme_open or scheme_dequant */
+	struct tensor_set *set;
+	struct build *b;
+	struct err *err;
+	const json *config; /* quantization_config */
+	struct scheme *out;
+};
+
+/* The tensor set's size before a loop that adds to it: for (size_t i = 0, n = set->n; …) sees old ones only. */
+#define job_for(job, name_, t_)                                                            \
+	for (size_t i_ = 0, n_ = (job)->set->n; i_ < n_; i_++)                              \
+		for (const char *name_ = (job)->set->v[i_].name; name_; name_ = NULL)       \
+			for (const struct tensor *t_ = (job)->set->v[i_].t; t_; t_ = NULL)
+
+/* "stem + tail" in the arena, or NULL with err set; cut bytes of the name's end are left out. */
+const char *job_name(struct job *j, const char *name, size_t cut, const char *tail);
+/* Tensor of name minus `suffix` plus `tail`; NULL when it is not there. */
+const struct tensor *job_sibling(struct job *j, const char *name, const char *suffix, const char *tail);
+/* The same, refused when it is not there. */
+const struct tensor *job_need(struct job *j, const char *name, const char *suffix, const char *tail);
+/* Replaces or adds; t NULL: the error that is set gets the tensor's name in front. */
+int job_put(struct job *j, const char *name, const struct tensor *t);
+void job_remove(struct job *j, const char *name);
+/* Removes all tensors whose names end in one of the space-separated words, and notes them in the plan. */
+void job_drop_unused(struct job *j, const char *endings);
+/* Removes name minus suffix plus each of the words. */
+void job_remove_siblings(struct job *j, const char *name, const char *suffix, const char *words);
+/* fp8-as-q8: this name becomes Q8_0. */
+int job_q8(struct job *j, const char *name);
+void job_note(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* HFGGUF_UNSUPPORTED: "config.json: …" */
+int job_refuse(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* NVFP4 tensors leave the set for out->blocks (nvfp4.c). */
+int nvfp4_recognise(struct job *j);
+
+/* One function a scheme: rewrites the set. */
+typedef int scheme_fn(struct job *j);
+scheme_fn scheme_fp8, scheme_bitnet, scheme_gptq, scheme_compressed_tensors, scheme_modelopt;
+
+#endif

@@ -1,0 +1,138 @@
+/* weight × scale, a scale for each tensor, row or block (dequant_simple). */
+#include "core/scheme/parts.h"
+
+#include <string.h>
+
+struct scaled { /* element (i0, i1, …) has scale number sum(i[d] / block[d] * stride[d]) */
+	uint64_t block[TENSOR_MAX_DIMS], stride[TENSOR_MAX_DIMS];
+};
+
+/* The scale of a row's first column. */
+static uint64_t row_scale(const struct tensor *t, uint64_t row)
+{
+	const struct scaled *s = t->param;
+	uint64_t at = 0;
+
+	for (int d = t->n_dims - 2; d >= 0; d--) {
+		at += row % t->dims[d] / s->block[d] * s->stride[d];
+		row /= t->dims[d];
+	}
+	return at;
+}
+
+static void scale_run(enum dtype dtype, const void *w, uint64_t n, float scale, float *out)
+{
+	const struct scheme_kernels *k = scheme_kernels();
+
+	switch (dtype) {
+	case DT_F8_E4M3: k->f8_e4m3(w, n, scale, out); break;
+	case DT_F8_E5M2: k->f8_e5m2(w, n, scale, out); break;
+	case DT_I8: k->i8(w, n, scale, out); break;
+	default:
+		values_to_f32(dtype, w, out, n);
+		for (uint64_t i = 0; i < n; i++)
+			out[i] *= scale;
+	}
+}
+
+static int scaled_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	const struct scaled *s = t->param;
+	enum dtype dtype = t->src[0]->dtype;
+	int last = t->n_dims - 1;
+	uint64_t block = last < 0 ? 1 : s->block[last], step = last < 0 ? 0 : s->stride[last];
+	uint64_t first = r->col / block * step, n_scales = (r->col + r->n_cols - 1) / block * step - first + 1;
+	uint64_t lo = UINT64_MAX, hi = 0;
+	const char *w = scratch_get(ctx->scratch, r->n_rows * r->n_cols * dtype_size(dtype));
+	float *scales;
+	int e;
+
+	for (uint64_t i = 0; i < r->n_rows; i++) {
+		uint64_t at = row_scale(t, r->row + i) + first;
+
+		lo = at < lo ? at : lo;
+		hi = at + n_scales > hi ? at + n_scales : hi;
+	}
+	scales = scratch_get(ctx->scratch, (hi - lo) * sizeof(*scales));
+	e = w && scales ? read_matrix(t->src[0], r, (void *)(uintptr_t)w, ctx) : err_nomem(ctx->err);
+	if (!e)
+		e = tensor_read_f32(t->src[1], lo, hi - lo, scales, ctx);
+	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
+		const float *row = scales + (row_scale(t, r->row + i) + first - lo);
+		uint64_t take;
+
+		for (uint64_t c = r->col; c < r->col + r->n_cols; c += take) {
+			uint64_t end = step ? (c / block + 1) * block : r->col + r->n_cols;
+
+			take = (end < r->col + r->n_cols ? end : r->col + r->n_cols) - c;
+			scale_run(dtype, w, take, row[c / block * step - first], out);
+			w += take * dtype_size(dtype);
+			out += take;
+		}
+	}
+	return e;
+}
+
+static int scaled_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+{
+	return read_rects(t, first, n, out, ctx, scaled_rect);
+}
+
+static void scaled_describe(const struct tensor *t, struct buf *b)
+{
+	const struct scaled *s = t->param;
+
+	for (int d = 0; d < t->n_dims; d++)
+		if (s->stride[d])
+			buf_printf(b, "%s%llu", b->n && b->p[b->n - 1] != '(' ? "x" : "", (unsigned long long)s->block[d]);
+}
+
+static const struct tensor_ops op_scaled = { "scale", scaled_read, scaled_describe };
+
+static const struct tensor *misfit(struct build *b, const struct tensor *weight, const struct tensor *scale)
+{
+	struct buf text = BUF_INIT;
+
+	for (int d = 0; d < scale->n_dims; d++)
+		buf_printf(&text, "%s%llu", d ? " x " : "", (unsigned long long)scale->dims[d]);
+	buf_puts(&text, " do not fit a weight of ");
+	for (int d = 0; d < weight->n_dims; d++)
+		buf_printf(&text, "%s%llu", d ? " x " : "", (unsigned long long)weight->dims[d]);
+	err_set(b->err, HFGGUF_CORRUPT, "scales of %s", text.p ? text.p : "");
+	buf_free(&text);
+	return NULL;
+}
+
+const struct tensor *t_scaled(struct build *b, const struct tensor *weight, const struct tensor *scale, int n_block,
+			      const uint64_t *block)
+{
+	struct scaled *s;
+	uint64_t stride = 1;
+
+	if (!weight || !scale)
+		return NULL;
+	if (scale->n == 1 && scale->n_dims < n_block)
+		n_block = 0;
+	if (scale->n_dims > weight->n_dims && scale->n == 1)
+		scale = t_reshape(b, scale, 0, NULL);
+	s = arena_alloc(b->arena, sizeof(*s));
+	if (!scale || !s)
+		return err_nomem(b->err), NULL;
+	if (scale->n_dims > weight->n_dims || scale->n_dims < n_block)
+		return misfit(b, weight, scale);
+	for (int d = weight->n_dims - 1; d >= 0; d--) {
+		int k = d - (scale->n_dims - n_block);
+		uint64_t have = d < scale->n_dims ? scale->dims[d] : 1, want = weight->dims[d];
+		uint64_t size = k >= 0 && d < scale->n_dims ? block[k] : 1, blocks = size ? (want - (want != 0)) / size + 1 : 0;
+		bool alone = have == 1 && size == 1; /* broadcast */
+
+		/* repeated scales may reach beyond the weight, when there are blocks at all */
+		if (!size || !have || (!alone && (n_block ? have < blocks : have != want)))
+			return misfit(b, weight, scale);
+		s->block[d] = size;
+		s->stride[d] = alone ? 0 : stride;
+		stride *= have;
+	}
+	return t_custom(b, &op_scaled, DT_F32, weight->n_dims, weight->dims, (const struct tensor *[]){ weight, scale }, 2,
+			s);
+}
