@@ -5,7 +5,9 @@
 #include "core/source/source.h"
 
 #include "core/source/autoconfig.h"
+#include "core/source/guess.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define CONFIG_MAX ((size_t)16 << 20)
@@ -54,14 +56,21 @@ static json *read_config(struct source *s, const char *name, struct err *err)
 	return j;
 }
 
-json *source_hparams(struct source *s, bool mistral_format, struct err *err)
+json *source_config(struct source *s, const char *dir, struct err *err)
 {
+	char name[64], path[4096];
 	json *raw, *config;
 
-	raw = read_config(s, mistral_format ? "params.json" : "config.json", err);
-	if (!raw || mistral_format)
-		return raw;
-	config = autoconfig(raw, s->given, err);
+	snprintf(name, sizeof(name), "%sconfig.json", dir);
+	if (snprintf(path, sizeof(path), "%s%s%.*s", s->given, *dir ? "/" : "", *dir ? (int)strlen(dir) - 1 : 0, dir) >=
+	    (int)sizeof(path)) {
+		err_set(err, HFGGUF_RANGE, "%s: the path is too long", s->given);
+		return NULL;
+	}
+	raw = read_config(s, name, err);
+	if (!raw)
+		return NULL;
+	config = autoconfig(raw, path, err);
 	s->auto_config = config != NULL;
 	if (config) {
 		json_free(raw);
@@ -72,4 +81,14 @@ json *source_hparams(struct source *s, bool mistral_format, struct err *err)
 		return NULL;
 	}
 	return raw;
+}
+
+json *source_hparams(struct source *s, bool mistral_format, struct err *err)
+{
+	json *config;
+
+	if (mistral_format)
+		return read_config(s, "params.json", err);
+	config = source_guess(s, err);
+	return config || err->code ? config : source_config(s, "", err);
 }
