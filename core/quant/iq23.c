@@ -49,7 +49,7 @@ static uint8_t take_signs(const struct iq_recipe *r, const float *x, const float
 	return (uint8_t)(signs & 127);
 }
 
-static void prepare(const struct iq_recipe *r, const float *x, const float *qw, float sigma2, struct iq_sub *s)
+void iq_prepare_c(const struct iq_recipe *r, const float *x, const float *qw, float sigma2, struct iq_sub *s)
 {
 	for (int i = 0; i < r->n; i++) {
 		if (qw)
@@ -126,20 +126,27 @@ static void fit_sums(int n, const struct iq_sub *s, const uint8_t *L, float *sum
 	}
 }
 
-bool iq_search_start(const struct iq_recipe *r, const struct iq_sub *s, float *max, float *scale)
+struct iq_start iq_start_at_max(const struct iq_recipe *r, const struct iq_sub *s)
+{
+	if (r->eps != 0 ? s->max < r->eps : s->max == 0)
+		return (struct iq_start){ 0 };
+	return (struct iq_start){ true, s->max, s->max / (r->lattice >= IQ_LATTICE_3XXS ? 15.0f : 5.0f) };
+}
+
+void iq_start_c(const struct iq_recipe *r, const struct iq_sub *subs, struct iq_start *starts)
 {
 	uint8_t L[32];
 
-	if (r->eps != 0 ? s->max < r->eps : s->max == 0)
-		return false;
-	*max = s->max;
-	if (!r->positive_start) {
-		*scale = s->max / (r->lattice >= IQ_LATTICE_3XXS ? 15.0f : 5.0f);
-		return true;
+	for (int j = 0; j < QK_K / r->n; j++) {
+		struct iq_start *t = &starts[j];
+
+		*t = iq_start_at_max(r, &subs[j]);
+		if (!t->used || !r->positive_start)
+			continue;
+		t->scale = search_positive(r->n, 4, subs[j].x, subs[j].w, L);
+		t->max = t->scale * 3;
+		t->used = !(t->max <= 0);
 	}
-	*scale = search_positive(r->n, 4, s->x, s->w, L);
-	*max = *scale * 3;
-	return !(*max <= 0);
 }
 
 /* Last pass, at the scale found. */
@@ -164,19 +171,19 @@ static bool all_set(const bool *b, int n)
 	return true;
 }
 
-bool iq_search_c(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s, struct iq_fit *fit)
+static void search_c(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s,
+		     const struct iq_start *start, struct iq_fit *fit)
 {
 	int n_groups = r->n / g->dim;
 	bool on_grid[8], on_grid_try[8];
-	float max, best = 0, sumqx, sumq2;
-	uint8_t L[32];
+	float best = 0, sumqx, sumq2;
+	uint8_t L[32] = { 0 };
 
-	if (!iq_search_start(r, s, &max, &fit->scale))
-		return false;
+	fit->scale = start->scale;
 	memset(fit->L, 0, sizeof(fit->L));
 	memset(on_grid, r->refit == IQ_REFIT_OFF_GRID, sizeof(on_grid));
 	for (int t = -r->tries; t <= r->tries; t++) {
-		float id = ((float)(2 * g->base - 1) + (float)t * r->step) / max;
+		float id = ((float)(2 * g->base - 1) + (float)t * r->step) / start->max;
 
 		for (int k = 0; k < n_groups; k++)
 			on_grid_try[k] = snap(g, s->x + g->dim * k, s->root_w + g->dim * k, id, 1 / id, L + g->dim * k);
@@ -190,7 +197,6 @@ bool iq_search_c(const struct iq_recipe *r, const struct iq_grid *g, const struc
 	}
 	if (fit->scale > 0 && (r->refit == IQ_REFIT_ALWAYS || !all_set(on_grid, n_groups)))
 		refit(r, g, s, on_grid, fit);
-	return true;
 }
 
 static void store_sub(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s, struct iq_fit *fit,
@@ -211,34 +217,48 @@ static void store_sub(const struct iq_recipe *r, const struct iq_grid *g, const 
 	}
 }
 
-void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, iq_search_fn *search,
-		    struct iq_super *b)
+static void super_block(const struct iq_recipe *r, const float *x, const float *qw, float sum_x2,
+			const struct iq_ops *ops, struct iq_super *b)
 {
 	const struct iq_grid *g = iq_grid(r->lattice);
-	float sum = 0, sigma2;
+	float sigma2 = r->sigma_factor * sum_x2 / QK_K;
+	struct iq_start starts[16];
+	struct iq_sub subs[16];
+	struct iq_fit fit;
 
-	for (int i = 0; i < QK_K; i++)
-		sum += x[i] * x[i];
-	sigma2 = r->sigma_factor * sum / QK_K;
 	memset(b, 0, sizeof(*b));
-	for (int j = 0; j < QK_K / r->n; j++) {
-		struct iq_sub s;
-		struct iq_fit fit;
-
-		prepare(r, x + r->n * j, qw ? qw + r->n * j : NULL, sigma2, &s);
-		if (search(r, g, &s, &fit))
-			store_sub(r, g, &s, &fit, j, b);
-	}
+	for (int j = 0; j < QK_K / r->n; j++)
+		ops->prepare(r, x + r->n * j, qw ? qw + r->n * j : NULL, sigma2, &subs[j]);
+	ops->start(r, subs, starts);
+	for (int j = 0; j < QK_K / r->n; j++)
+		if (starts[j].used) {
+			ops->search(r, g, &subs[j], &starts[j], &fit);
+			store_sub(r, g, &subs[j], &fit, j, b);
+		}
 }
 
 void iq_rows(const struct iq_kernel *k, const float *src, void *dst, size_t n_values, size_t n_per_row,
-	     const float *weights, iq_search_fn *search)
+	     const float *weights, const struct iq_ops *ops)
 {
 	struct iq_super b;
 	uint8_t *y = dst;
+	float sums[8];
 
 	for (size_t i = 0; i < n_values; i += QK_K, y += k->block_bytes) {
-		iq_super_block(k->recipe, src + i, weights ? weights + i % n_per_row : NULL, search, &b);
+		if (i / QK_K % 8 == 0)
+			ops->sums(src + i, (n_values - i) / QK_K, sums);
+		super_block(k->recipe, src + i, weights ? weights + i % n_per_row : NULL, sums[i / QK_K % 8], ops, &b);
 		k->pack(&b, y);
 	}
 }
+
+static void sums_c(const float *x, size_t n_blocks, float out[8])
+{
+	for (size_t b = 0; b < n_blocks && b < 8; b++) {
+		out[b] = 0;
+		for (size_t i = QK_K * b; i < QK_K * (b + 1); i++)
+			out[b] += x[i] * x[i];
+	}
+}
+
+const struct iq_ops iq_ops_c = { sums_c, iq_prepare_c, iq_start_c, search_c };

@@ -43,14 +43,27 @@ struct iq_recipe {
 
 extern const struct iq_recipe iq2_xxs_recipe, iq2_xs_recipe, iq2_s_recipe, iq3_xxs_recipe, iq3_s_recipe;
 
-/* Search of one sub-block; false: it counts as zero. */
-typedef bool iq_search_fn(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s,
-			  struct iq_fit *fit);
+/* Where the tries of a sub-block start. */
+struct iq_start {
+	bool used; /* false: the sub-block counts as zero */
+	float max, scale; /* the tries' maximum; the scale if no try wins */
+};
 
-iq_search_fn iq_search_c;
+/* What a tier brings; sub-blocks of a super-block are prepared, then started together, then searched. */
+struct iq_ops {
+	/* Sums of squares of up to eight super-blocks. */
+	void (*sums)(const float *x, size_t n_blocks, float out[8]);
+	void (*prepare)(const struct iq_recipe *r, const float *x, const float *qw, float sigma2, struct iq_sub *s);
+	void (*start)(const struct iq_recipe *r, const struct iq_sub *subs, struct iq_start *starts);
+	void (*search)(const struct iq_recipe *r, const struct iq_grid *g, const struct iq_sub *s,
+		       const struct iq_start *start, struct iq_fit *fit);
+};
 
-/* Where the tries of a sub-block start: their maximum and the scale if none wins; false: counts as zero. */
-bool iq_search_start(const struct iq_recipe *r, const struct iq_sub *s, float *max, float *scale);
+/* The C tier's, for others to fall back to. */
+void iq_prepare_c(const struct iq_recipe *r, const float *x, const float *qw, float sigma2, struct iq_sub *s);
+void iq_start_c(const struct iq_recipe *r, const struct iq_sub *subs, struct iq_start *starts);
+/* start for types without positive_start */
+struct iq_start iq_start_at_max(const struct iq_recipe *r, const struct iq_sub *s);
 
 /* A quantized super-block before packing. */
 struct iq_super {
@@ -59,9 +72,6 @@ struct iq_super {
 	uint8_t signs[32];
 	bool used[16]; /* the sub-block was not zero */
 };
-
-void iq_super_block(const struct iq_recipe *r, const float *x, const float *qw, iq_search_fn *search,
-		    struct iq_super *b);
 
 /* 4-bit level of a sub-block's scale; inverse: 31 / max_scale. */
 int iq_scale_level(float inverse, float scale);
@@ -80,9 +90,11 @@ struct iq_kernel {
 	size_t block_bytes;
 };
 
+/* ops of the C tier */
+extern const struct iq_ops iq_ops_c;
 extern const struct iq_kernel iq2_xxs_kernel, iq2_xs_kernel, iq2_s_kernel, iq3_xxs_kernel, iq3_s_kernel;
 
 void iq_rows(const struct iq_kernel *k, const float *src, void *dst, size_t n_values, size_t n_per_row,
-	     const float *weights, iq_search_fn *search);
+	     const float *weights, const struct iq_ops *ops);
 
 #endif

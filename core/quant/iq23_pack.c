@@ -125,27 +125,27 @@ const struct iq_kernel iq3_s_kernel = { &iq3_s_recipe, iq3_s_pack, sizeof(struct
 
 static KERNEL(quantize_iq2_xxs_c)
 {
-	iq_rows(&iq2_xxs_kernel, src, dst, n_values, n_per_row, weights, iq_search_c);
+	iq_rows(&iq2_xxs_kernel, src, dst, n_values, n_per_row, weights, &iq_ops_c);
 }
 
 static KERNEL(quantize_iq2_xs_c)
 {
-	iq_rows(&iq2_xs_kernel, src, dst, n_values, n_per_row, weights, iq_search_c);
+	iq_rows(&iq2_xs_kernel, src, dst, n_values, n_per_row, weights, &iq_ops_c);
 }
 
 static KERNEL(quantize_iq2_s_c)
 {
-	iq_rows(&iq2_s_kernel, src, dst, n_values, n_per_row, weights, iq_search_c);
+	iq_rows(&iq2_s_kernel, src, dst, n_values, n_per_row, weights, &iq_ops_c);
 }
 
 static KERNEL(quantize_iq3_xxs_c)
 {
-	iq_rows(&iq3_xxs_kernel, src, dst, n_values, n_per_row, weights, iq_search_c);
+	iq_rows(&iq3_xxs_kernel, src, dst, n_values, n_per_row, weights, &iq_ops_c);
 }
 
 static KERNEL(quantize_iq3_s_c)
 {
-	iq_rows(&iq3_s_kernel, src, dst, n_values, n_per_row, weights, iq_search_c);
+	iq_rows(&iq3_s_kernel, src, dst, n_values, n_per_row, weights, &iq_ops_c);
 }
 
 void iq23_init_c(struct quant_type *types)

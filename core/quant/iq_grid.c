@@ -24,9 +24,9 @@ struct builder {
 };
 
 static int32_t maps[IQ_LATTICES][6561];
-/* Exact sizes: lists and their counts. */
-static uint16_t neighbours_2xxs[119462], neighbours_2xs[187770], neighbours_2s[50253], neighbours_1s[332234];
-static uint16_t neighbours_3xxs[22825], neighbours_3s[28317];
+/* Exact sizes: counts, and lists padded to multiples of eight. */
+static uint16_t neighbours_2xxs[141665], neighbours_2xs[209425], neighbours_2s[74601], neighbours_1s[347817];
+static uint16_t neighbours_3xxs[38144], neighbours_3s[40040];
 
 static const struct lattice {
 	const uint16_t *points;
@@ -76,6 +76,8 @@ static void build_group(struct builder *b, int map_index)
 		shells += b->n_used > before;
 	}
 	b->neighbours[at] = (uint16_t)(b->n_used - at - 1);
+	for (; (b->n_used - at - 1) % 8; b->n_used++)
+		b->neighbours[b->n_used] = b->neighbours[b->n_used - 1];
 }
 
 /* Digits from the highest down, so that map indices come in order. */

@@ -22,7 +22,8 @@ struct iq_grid {
 	const uint16_t *points; /* codes by grid index, ascending */
 	/*
 	 * By the group's levels as digits of `base`, first value lowest: the grid index, or -(k + 1) where
-	 * neighbours[k] is a count and that many codes follow, nearest first and by grid index among equals.
+	 * neighbours[k] is a count and that many codes follow, nearest first and by grid index among equals;
+	 * copies of the last fill the list up to a multiple of eight.
 	 */
 	const int32_t *map;
 	const uint16_t *neighbours;

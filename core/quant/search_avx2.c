@@ -320,4 +320,106 @@ bool search_affine_avx2(const struct affine_search *s, const __m256 *x, const __
 	return true;
 }
 
+/* positive_level of search.c */
+static inline __m256i positive_level8(__m256 v, int nmax)
+{
+	return _mm256_min_epi32(nearest8(v), _mm256_set1_epi32(nmax));
+}
+
+static inline __m256i low_byte8(__m256i v)
+{
+	return _mm256_and_si256(v, _mm256_set1_epi32(255));
+}
+
+static inline __m256 square_error8(__m256 x, __m256 w, __m256 scale, __m256i l)
+{
+	__m256 diff = _mm256_sub_ps(x, _mm256_mul_ps(scale, _mm256_cvtepi32_ps(l)));
+
+	return _mm256_mul_ps(_mm256_mul_ps(w, diff), diff);
+}
+
+/* The inverse scale with the least error of nine. */
+static __m256 positive_best_iscale8(int n, int nmax, const __m256 *x, const __m256 *w, __m256 max)
+{
+	const __m256 one = _mm256_set1_ps(1);
+	__m256 best_iscale = _mm256_div_ps(_mm256_set1_ps((float)nmax), max), scale = _mm256_div_ps(one, best_iscale);
+	__m256 best = _mm256_setzero_ps();
+
+	for (int i = 0; i < n; i++) { /* levels are bytes already here, so that a negative one wraps */
+		__m256i l = low_byte8(nearest8(_mm256_mul_ps(best_iscale, x[i])));
+
+		best = _mm256_add_ps(best, square_error8(x[i], w[i], scale, l));
+	}
+	for (int is = -4; is <= 4; is++) {
+		__m256 iscale = _mm256_div_ps(_mm256_set1_ps(0.1f * (float)is + (float)nmax), max);
+		__m256 error = _mm256_setzero_ps(), take;
+
+		if (is == 0)
+			continue;
+		scale = _mm256_div_ps(one, iscale);
+		for (int i = 0; i < n; i++) {
+			__m256i l = positive_level8(_mm256_mul_ps(iscale, x[i]), nmax);
+
+			error = _mm256_add_ps(error, square_error8(x[i], w[i], scale, l));
+		}
+		take = _mm256_cmp_ps(error, best, _CMP_LT_OQ);
+		best = select8(take, error, best);
+		best_iscale = select8(take, iscale, best_iscale);
+	}
+	return best_iscale;
+}
+
+/* One round; L as ints 0..255. Returns the lanes that moved. */
+static __m256 move_positive8(int n, int nmax, const __m256 *x, const __m256 *w, const __m256 *wx, __m256i *L,
+			     struct moves_state *s)
+{
+	const __m256 zero = _mm256_setzero_ps();
+	__m256 moved = zero;
+
+	for (int i = 0; i < n; i++) {
+		__m256 from = _mm256_cvtepi32_ps(L[i]), slx = _mm256_sub_ps(s->sumlx, _mm256_mul_ps(wx[i], from)), to, move;
+		__m256 sl2 = _mm256_sub_ps(s->suml2, _mm256_mul_ps(_mm256_mul_ps(w[i], from), from));
+		__m256i l = positive_level8(_mm256_div_ps(_mm256_mul_ps(x[i], sl2), slx), nmax);
+
+		move = _mm256_and_ps(gt8(slx, zero), gt8(sl2, zero));
+		move = _mm256_andnot_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(l, L[i])), move);
+		to = _mm256_cvtepi32_ps(l);
+		slx = _mm256_add_ps(slx, _mm256_mul_ps(wx[i], to));
+		sl2 = _mm256_add_ps(sl2, _mm256_mul_ps(_mm256_mul_ps(w[i], to), to));
+		move = _mm256_and_ps(move, gt8(_mm256_mul_ps(_mm256_mul_ps(slx, slx), s->suml2),
+					       _mm256_mul_ps(_mm256_mul_ps(s->sumlx, s->sumlx), sl2)));
+		L[i] = select8i(move, low_byte8(l), L[i]);
+		s->sumlx = select8(move, slx, s->sumlx);
+		s->suml2 = select8(move, sl2, s->suml2);
+		moved = _mm256_or_ps(moved, move);
+	}
+	return moved;
+}
+
+__m256 search_positive_avx2(int n, int nmax, const __m256 *x, const __m256 *w)
+{
+	__m256 max = _mm256_setzero_ps(), none, iscale, wx[32];
+	struct moves_state s = { max, max };
+	__m256i L[32];
+
+	for (int i = 0; i < n; i++)
+		max = _mm256_max_ps(max, x[i]);
+	none = _mm256_cmp_ps(max, _mm256_set1_ps(SEARCH_EPS), _CMP_LT_OQ);
+	iscale = positive_best_iscale8(n, nmax, x, w, max);
+	for (int i = 0; i < n; i++) {
+		__m256i l = positive_level8(_mm256_mul_ps(iscale, x[i]), nmax);
+		__m256 q = _mm256_cvtepi32_ps(l);
+
+		L[i] = low_byte8(l);
+		wx[i] = _mm256_mul_ps(w[i], x[i]);
+		s.sumlx = _mm256_add_ps(s.sumlx, _mm256_mul_ps(wx[i], q));
+		s.suml2 = _mm256_add_ps(s.suml2, _mm256_mul_ps(_mm256_mul_ps(w[i], q), q));
+	}
+	for (int round = 0; round < 5; round++)
+		if (!_mm256_movemask_ps(_mm256_andnot_ps(none, move_positive8(n, nmax, x, w, wx, L, &s))))
+			break;
+	none = _mm256_or_ps(none, _mm256_cmp_ps(s.suml2, _mm256_setzero_ps(), _CMP_NGT_UQ));
+	return _mm256_andnot_ps(none, _mm256_div_ps(s.sumlx, s.suml2));
+}
+
 #endif

@@ -18,4 +18,7 @@ void search_symmetric_moves_avx2(int nmax, const __m256 x[2][16], __m256i L[2][1
 bool search_affine_avx2(const struct affine_search *s, const __m256 *x, const __m256 *w, __m256i *L, __m256 *scale,
 			__m256 *neg_min);
 
+/* Scales of eight sub-blocks, without their levels. x may be negative, but must be finite. */
+__m256 search_positive_avx2(int n, int nmax, const __m256 *x, const __m256 *w);
+
 #endif
