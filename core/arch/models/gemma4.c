@@ -226,6 +226,40 @@ static const struct tensor_rule tensors[] = {
 	{ NULL, NULL, NULL, 0 }
 };
 
+/* The router's factor of an expert goes into the scale of its NVFP4 down projection. */
+static int fold_expert_scales(struct conv *c)
+{
+	int64_t n_experts = 0;
+
+	json_int(conv_find(c, "num_local_experts num_experts"), &n_experts);
+	for (size_t i = 0, n = c->in.n; i < n; i++) {
+		const char *name = c->in.v[i].name, *layer = strstr(name, ".layers.");
+		const struct tensor *factors = c->in.v[i].t;
+		int64_t n_found = 0;
+
+		if (!factors || !layer || !str_ends(name, ".router.per_expert_scale"))
+			continue;
+		for (int64_t e = 0; e < n_experts; e++) {
+			const char *scale = conv_printf(c, "%.*s.experts.%lld.down_proj.weight_scale_2",
+							(int)(strchr(layer + 8, '.') - name), name, (long long)e);
+			const struct tensor *t = scale ? conv_get(c, scale) : NULL;
+
+			if (!t)
+				continue;
+			n_found++;
+			t = t_mul(&c->b, t, t_reshape(&c->b, t_slice(&c->b, factors, 0, (uint64_t)e, 1), 0, NULL));
+			if (!t || !set_put(&c->in, scale, t))
+				return c->err->code ? c->err->code : err_nomem(c->err);
+		}
+		if (n_found && n_found != n_experts)
+			return err_set(c->err, HFGGUF_CORRUPT, "tensor %s: only %lld of %lld experts are NVFP4", name,
+				       (long long)n_found, (long long)n_experts);
+		if (n_found)
+			set_remove(&c->in, name);
+	}
+	return c->err->code;
+}
+
 const struct arch arch_gemma4 = {
 	.classes = "Gemma4ForConditionalGeneration Gemma4ForCausalLM",
 	.gguf = "gemma4",
@@ -235,6 +269,7 @@ const struct arch arch_gemma4 = {
 	.tensors = tensors,
 	.vocab = vocab,
 	.extra = rope_freqs,
+	.before_nvfp4 = fold_expert_scales,
 };
 
 /* ---- Gemma 4 unified ---- */
