@@ -108,6 +108,7 @@ struct param_rule {
 #define U32S_MAY(kv, keys) { PARAM_U32S, MAY, "{arch}." kv, keys, 0, NULL }
 #define F32S_MAY(kv, keys) { PARAM_F32S, MAY, "{arch}." kv, keys, 0, NULL }
 #define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL }
+#define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL }
 #define BLOCK_COUNT CALL(param_block_count)
 #define FILE_TYPE CALL(param_file_type)
 #define CALL(fn) { PARAM_CALL, MAY, NULL, NULL, 0, fn }

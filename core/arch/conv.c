@@ -326,18 +326,37 @@ static int init(struct conv *c)
 
 /* ---- metadata ---- */
 
+/* x.lora_a and x.lora_b, both with dimensions */
+static bool is_pair(const struct out_tensor *a, const struct out_tensor *b)
+{
+	size_t n = strlen(b->name);
+
+	return a && a->t->n_dims && strlen(a->name) == n && !strncmp(a->name, b->name, n - 1);
+}
+
+/* get_total_parameter_count */
 static void count_params(const struct conv *c, struct param_count *p)
 {
 	int64_t n_tensors = 0, n_experts = 0;
+	const struct out_tensor *a = NULL;
 
 	*p = (struct param_count){ 0, 0, 0, 0 };
 	for (size_t i = 0; i < c->out.n; i++) {
 		const struct out_tensor *o = &c->out.v[i];
 		int n_dims = o->t->n_dims, axis = n_dims - (strstr(o->name, ".bias") ? 2 : 3);
+		bool b = str_ends(o->name, ".lora_b");
 		int64_t size = 1;
 
+		if (str_ends(o->name, ".lora_a")) {
+			a = o;
+			continue;
+		}
+		if (b && !is_pair(a, o)) { /* an adapter's size cannot be told then */
+			*p = (struct param_count){ 0, 0, 0, 0 };
+			return;
+		}
 		for (int d = 0; d < n_dims; d++)
-			size *= (int64_t)o->dims[d];
+			size *= (int64_t)(b && d == n_dims - 1 ? a->dims[a->t->n_dims - 1] : o->dims[d]);
 		p->total += size;
 		if (!strstr(o->name, "_exps.") || n_dims < 3) {
 			p->shared += size;
@@ -348,6 +367,7 @@ static void count_params(const struct conv *c, struct param_count *p)
 		}
 	}
 	p->n_expert = n_tensors ? n_experts / n_tensors : 0;
+	p->total = a ? -p->total : p->total;
 }
 
 static int load_metadata(struct conv *c)
@@ -407,11 +427,13 @@ const char *conv_type_name(const struct conv *c)
 const char *conv_file_name(struct conv *c)
 {
 	const char *type = ftype_name(c->ftype), *stem;
+	struct param_count p;
 
 	if (c->opt->outfile)
 		return metadata_fill_name(c->opt->outfile, type, c->arena);
+	count_params(c, &p);
 	stem = c->opt->vocab_only ? metadata_file_stem(c->meta, false, NULL, "vocab", c->arena)
-				  : metadata_file_stem(c->meta, true, type, NULL, c->arena);
+				  : metadata_file_stem(c->meta, true, type, p.total < 0 ? "LoRA" : NULL, c->arena);
 	if (c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME) { /* beside the model's own file */
 		stem = metadata_file_stem(c->meta, false, type, NULL, c->arena);
 		return stem ? arena_printf(c->arena, "mtp-%s.gguf", stem) : NULL;

@@ -1,5 +1,5 @@
 /* Mamba 1 and 2 (conversion/mamba.py). Their hyper-parameters come from the raw config.json. */
-#include "core/arch/arch.h"
+#include "core/arch/models/mamba.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int mamba_vocab(struct conv *c)
 	return vocab_builtin(&c->vocab, "gpt-neox", size, c->err);
 }
 
-static int mamba2_vocab(struct conv *c)
+int mamba2_vocab(struct conv *c)
 {
 	uint32_t size;
 
@@ -166,11 +166,7 @@ const struct arch arch_mamba = {
 
 /* ---- Mamba 2 ---- */
 
-struct mamba2 {
-	int64_t d_model, d_inner, n_group, expand;
-};
-
-static int mamba2_config(struct conv *c)
+int mamba2_config(struct conv *c)
 {
 	const json *llm = json_get(c->hparams, "llm_config");
 
@@ -218,15 +214,11 @@ static int mamba2_params_hook(struct conv *c)
 static const struct param_rule mamba2_params[] = { CALL(mamba2_params_hook), PARAMS_END };
 
 static const struct name_rule mamba2_names[] = {
-	/* Codestral's names */
-	REPLACE("model.backbone*", "model.backbone", "backbone"),
-	REPLACE("model.lm_head*", "model.lm_head", "lm_head"),
-	REPLACE("*.dt_bias", ".dt_bias", ".dt_proj.bias"),
+	MAMBA2_NAMES,
 	NAMES_END
 };
 
-/* A and D get a last axis of 1, the norm is [group, d / group]: the shapes that Mamba 1's tensors have. */
-static int op_mamba2_shape(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+int op_mamba2_shape(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	const struct mamba2 *m = c->own;
 	const char *mapped = conv_map(c, it->name);
