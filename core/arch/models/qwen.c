@@ -1,9 +1,22 @@
-/* Qwen 2 and 3, dense and mixture of experts (conversion/qwen.py). */
-#include "core/arch/arch.h"
+/* Qwen 1 to 3, dense and mixture of experts (conversion/qwen.py). */
+#include "core/arch/models/qwen.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Qwen 1 ---- */
+
+static int qwen_vocab(struct conv *c)
+{
+	return vocab_qwen(&c->vocab, c->err);
+}
+
+const struct arch arch_qwen = {
+	.classes = "QWenLMHeadModel",
+	.gguf = "qwen",
+	.vocab = qwen_vocab,
+};
 
 /* ---- Qwen2 ---- */
 
@@ -82,6 +95,20 @@ const struct arch arch_qwen2moe = {
 	.gguf = "qwen2moe",
 	.params = qwen2moe_params,
 	.tensors = qwen2moe_tensors,
+};
+
+static const struct param_rule rnd1_params[] = {
+	SUPER,
+	BOOL_IS("attention.causal", 0),
+	{ PARAM_U32, MAY, "tokenizer.ggml.mask_token_id", "mask_token_id", 0, NULL },
+	PARAMS_END
+};
+
+const struct arch arch_rnd1 = {
+	.classes = "RND1",
+	.gguf = "rnd1",
+	.parent = &arch_qwen2moe,
+	.params = rnd1_params,
 };
 
 /* Intern-S1 is a Qwen3 with a tokenizer of its own. */
