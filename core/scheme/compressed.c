@@ -121,6 +121,24 @@ static int wrap_packed(struct job *j, const struct group *g, const char *name, c
 	return job_put(j, job_name(j, name, strlen("_packed"), ""), t);
 }
 
+/* 4-bit floats beside other formats, or in a class that takes no blocks. */
+static int wrap_fp4(struct job *j, const struct group *g, const char *name, const struct tensor *codes)
+{
+	static const char tail[] = ".weight_packed";
+	bool mx = !strcmp(g->format, "mxfp4-pack-quantized");
+	const struct tensor *scale = job_need(j, name, tail, ".weight_scale");
+
+	if (!mx && scale) { /* two levels: the stored reciprocal of the tensor's own */
+		const struct tensor *global = job_need(j, name, tail, ".weight_global_scale");
+
+		if (global && global->n == 1)
+			global = t_reshape(j->b, global, 0, NULL);
+		scale = global ? t_div(j->b, t_cast(j->b, scale, DT_F32), t_cast(j->b, global, DT_F32)) : NULL;
+	}
+	job_remove_siblings(j, name, tail, ".weight_packed .weight_scale .weight_global_scale .input_global_scale");
+	return job_put(j, job_name(j, name, strlen("_packed"), ""), t_fp4(j->b, codes, scale, mx ? 32 : 16, mx));
+}
+
 static int block_of(struct job *j, const struct group *g, uint64_t *block)
 {
 	int n = 0;
@@ -162,8 +180,11 @@ static int wrap_plain(struct job *j, const struct group *g, const char *name, co
 
 static int check_format(struct job *j, const struct ct *ct)
 {
+	static const char known[] = "pack-quantized int-quantized float-quantized naive-quantized dense "
+				    "mxfp4-pack-quantized nvfp4-pack-quantized";
+
 	for (size_t i = 0; i < ct->n; i++)
-		if (!str_in(ct->v[i].format, "pack-quantized int-quantized float-quantized naive-quantized dense"))
+		if (!str_in(ct->v[i].format, known))
 			return job_refuse(j, "the compressed-tensors format \"%s\" cannot be read%s", ct->v[i].format,
 					  ct->n > 1 ? " beside others" : "");
 	return 0;
@@ -183,7 +204,13 @@ static int apply(struct job *j, const struct ct *ct)
 		g = group_of(j, ct, name, packed ? ".weight_packed" : ".weight_scale");
 		if (!g)
 			return j->err->code;
-		if (packed ? wrap_packed(j, g, name, t) : wrap_plain(j, g, name, t))
+		if (!packed)
+			(void)wrap_plain(j, g, name, t);
+		else if (str_ends(g->format, "fp4-pack-quantized"))
+			(void)wrap_fp4(j, g, name, t);
+		else
+			(void)wrap_packed(j, g, name, t);
+		if (j->err->code)
 			return j->err->code;
 	}
 	job_drop_unused(j, ".input_scale .input_zero_point .output_scale .k_scale .v_scale .q_scale");

@@ -146,11 +146,21 @@ const struct tensor *t_gptq(struct build *b, const struct gptq *g, const struct 
 	return t_custom(b, &op_gptq, DT_F32, 2, dims, src, g_idx ? 4 : 3, copy);
 }
 
-static int wrap(struct job *j, const struct gptq *g, const char *name, const struct tensor *qweight)
+static bool is_width(uint64_t bits)
 {
-	const struct tensor *t = t_gptq(j->b, g, qweight, job_need(j, name, "qweight", "qzeros"),
-					job_need(j, name, "qweight", "scales"), job_sibling(j, name, "qweight", "g_idx"));
+	return bits == 2 || bits == 3 || bits == 4 || bits == 8;
+}
 
+static int wrap(struct job *j, const struct gptq *config, const char *name, const struct tensor *qweight)
+{
+	const struct tensor *g_idx = job_sibling(j, name, "qweight", "g_idx"), *t;
+	struct gptq g = *config;
+
+	/* some modules of a "dynamic" config have other bits than most */
+	if (g_idx && g_idx->n && qweight->n_dims == 2 && qweight->dims[0] < UINT64_MAX / 32 &&
+	    qweight->dims[0] * 32 % g_idx->n == 0 && is_width(qweight->dims[0] * 32 / g_idx->n))
+		g.bits = (unsigned)(qweight->dims[0] * 32 / g_idx->n);
+	t = t_gptq(j->b, &g, qweight, job_need(j, name, "qweight", "qzeros"), job_need(j, name, "qweight", "scales"), g_idx);
 	job_remove_siblings(j, name, "qweight", "g_idx qzeros qweight scales");
 	return job_put(j, job_name(j, name, strlen("qweight"), "weight"), t);
 }
@@ -162,7 +172,7 @@ int scheme_gptq(struct job *j)
 	struct gptq g = { (unsigned)bits, !strcmp(format, "gptq"), group > 0 ? (uint64_t)group : (uint64_t)INT64_MAX,
 			  json_true(json_get(j->config, "sym")) };
 
-	if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+	if (!is_width((uint64_t)bits))
 		return job_refuse(j, "GPTQ of %lld bits is none of 2, 3, 4, 8", (long long)bits);
 	if (!str_in(format, "gptq gptq_v2"))
 		return job_refuse(j, "the GPTQ layout \"%s\" cannot be read; gptq and gptq_v2 can", format);

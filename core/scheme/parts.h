@@ -51,6 +51,24 @@ struct packed { /* compressed-tensors' int32 packing */
 const struct tensor *t_packed(struct build *b, const struct packed *p, const struct tensor *codes,
 			      const struct tensor *scale, const struct tensor *zero, const struct tensor *g_idx);
 
+/* AWQ's gemm layout: qweight I32 [columns, rows/8], qzeros I32 [groups, rows/8], scales [groups, rows]; group 0: all. */
+const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor *qweight, const struct tensor *qzeros,
+			   const struct tensor *scales);
+
+struct bnb4_layout { /* bitsandbytes' quant_state */
+	uint64_t block, nested_block;
+	bool nested;
+	float offset;
+	int n_dims;
+	uint64_t dims[TENSOR_MAX_DIMS];
+};
+/* src: codes U8, quant_map [16], absmax; nested: absmax U8, nested_absmax, nested_quant_map [256]. */
+const struct tensor *t_bnb4(struct build *b, const struct bnb4_layout *layout, const struct tensor *const src[5]);
+
+/* E2M1 values: codes U8 [..., columns/2] low nibble first, scale [..., columns/group]; exponents: E8M0 bytes. */
+const struct tensor *t_fp4(struct build *b, const struct tensor *codes, const struct tensor *scale, uint64_t group,
+			   bool exponents);
+
 /* Group numbers of columns [col, col + n): read from g_idx (negative ones count from the end) or col / group. */
 int read_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, uint64_t col, uint64_t n, uint32_t *out,
 		struct tensor_ctx *ctx);
@@ -97,6 +115,6 @@ int nvfp4_recognise(struct job *j);
 
 /* One function a scheme: rewrites the set. */
 typedef int scheme_fn(struct job *j);
-scheme_fn scheme_fp8, scheme_bitnet, scheme_gptq, scheme_compressed_tensors, scheme_modelopt;
+scheme_fn scheme_fp8, scheme_bitnet, scheme_gptq, scheme_awq, scheme_compressed_tensors, scheme_modelopt, scheme_bnb;
 
 #endif

@@ -11,8 +11,10 @@ static const struct {
 	{ "fbgemm_fp8", scheme_fp8 },
 	{ "bitnet", scheme_bitnet },
 	{ "gptq", scheme_gptq },
+	{ "awq", scheme_awq },
 	{ "compressed-tensors", scheme_compressed_tensors },
 	{ "modelopt", scheme_modelopt },
+	{ "bitsandbytes", scheme_bnb },
 };
 
 /* Text of `hfgguf schemes`: quant_method, format, what is read. */
@@ -22,7 +24,10 @@ static const char table[] =
 	"fbgemm_fp8\tE4M3, a scale a row\n"
 	"bitnet\tpacked ternary weights\n"
 	"gptq\t2, 3, 4 and 8 bit, gptq and gptq_v2, with and without g_idx\n"
-	"compressed-tensors\tpack-quantized of 1 to 8 bit, int-, float- and naive-quantized, nvfp4-pack-quantized\n"
+	"awq\t4 bit, gemm layout\n"
+	"bitsandbytes\tnf4 and fp4 (nested absmax or not), int8\n"
+	"compressed-tensors\tpack-quantized of 1 to 8 bit, int-, float- and naive-quantized,"
+	" nvfp4- and mxfp4-pack-quantized, groups of several\n"
 	"modelopt\tFP8, NVFP4, W4A16_NVFP4, MIXED_PRECISION\n";
 
 const char *scheme_table(void)

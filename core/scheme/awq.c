@@ -1,0 +1,120 @@
+/*
+ * AWQ, "gemm" layout: the transposed weight, eight output rows a word, whose nibbles lie in the order of rows
+ * 0 2 4 6 1 3 5 7; zero points the same way.
+ *
+ *   qweight[column][row/8], qzeros[column/group][row/8], scales[column/group][row]
+ *   value = (q - zero) * scale
+ *
+ * Source: AutoAWQ, awq/utils/packing_utils.py.
+ */
+#include "core/scheme/parts.h"
+
+#include <string.h>
+
+struct awq {
+	uint64_t group;
+};
+
+static const unsigned shifts[8] = { 0, 16, 4, 20, 8, 24, 12, 28 }; /* of row % 8 */
+
+static float nibble(uint32_t word, uint64_t row)
+{
+	return (float)(word >> shifts[row % 8] & 15);
+}
+
+static int awq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	const struct awq *a = t->param;
+	uint64_t w0 = r->row / 8, n_words = (r->row + r->n_rows - 1) / 8 + 1 - w0;
+	uint64_t g0 = r->col / a->group, n_groups = (r->col + r->n_cols - 1) / a->group + 1 - g0;
+	struct rect codes = { r->col, r->n_cols, w0, n_words }, zeros = { g0, n_groups, w0, n_words };
+	struct rect groups = { g0, n_groups, r->row, r->n_rows };
+	uint32_t *w = scratch_get(ctx->scratch, r->n_cols * n_words * sizeof(*w));
+	uint32_t *z = scratch_get(ctx->scratch, n_groups * n_words * sizeof(*z));
+	float *scales = scratch_get(ctx->scratch, n_groups * r->n_rows * sizeof(*scales));
+	int e = w && z && scales ? read_matrix(t->src[0], &codes, w, ctx) : err_nomem(ctx->err);
+
+	if (!e)
+		e = read_matrix(t->src[1], &zeros, z, ctx);
+	if (!e)
+		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
+	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
+		uint64_t row = r->row + i, word = row / 8 - w0;
+
+		for (uint64_t g = 0, c = 0; g < n_groups; g++) {
+			uint64_t end = (g0 + g + 1) * a->group - r->col;
+			float zero = nibble(z[g * n_words + word], row), scale = scales[g * r->n_rows + i];
+
+			for (end = end < r->n_cols ? end : r->n_cols; c < end; c++)
+				*out++ = (nibble(w[c * n_words + word], row) - zero) * scale;
+		}
+	}
+	return e;
+}
+
+static int awq_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+{
+	return read_rects(t, first, n, out, ctx, awq_rect);
+}
+
+static void awq_describe(const struct tensor *t, struct buf *b)
+{
+	buf_printf(b, "group %llu", (unsigned long long)((const struct awq *)t->param)->group);
+}
+
+static const struct tensor_ops op_awq = { "dequant awq", awq_read, awq_describe };
+
+static bool is_words(const struct tensor *t)
+{
+	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
+}
+
+const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor *qweight, const struct tensor *qzeros,
+			   const struct tensor *scales)
+{
+	struct awq *a;
+	uint64_t columns;
+
+	if (!qweight || !qzeros || !scales || b->err->code)
+		return NULL;
+	columns = qweight->n_dims ? qweight->dims[0] : 0;
+	group = group ? group : columns;
+	if (!is_words(qweight) || !is_words(qzeros) || scales->n_dims != 2 || !group || scales->dims[1] % 8 ||
+	    qweight->dims[1] != scales->dims[1] / 8 || qzeros->dims[1] != qweight->dims[1] ||
+	    qzeros->dims[0] != scales->dims[0] || scales->dims[0] != (columns + group - 1) / group) {
+		err_set(b->err, HFGGUF_CORRUPT, "qweight, qzeros and scales do not fit AWQ's 4-bit layout in groups of %llu",
+			(unsigned long long)group);
+		return NULL;
+	}
+	a = arena_alloc(b->arena, sizeof(*a));
+	if (!a)
+		return err_nomem(b->err), NULL;
+	a->group = group;
+	return t_custom(b, &op_awq, DT_F32, 2, (uint64_t[]){ scales->dims[1], columns },
+			(const struct tensor *[]){ qweight, qzeros, scales }, 3, a);
+}
+
+int scheme_awq(struct job *j)
+{
+	const json *c = j->config;
+	int64_t bits = json_int_or(c, "bits", json_int_or(c, "w_bit", 4));
+	int64_t group = json_int_or(c, "group_size", json_int_or(c, "q_group_size", 128));
+	const char *version = json_str_or(c, "version", "gemm");
+
+	if (bits != 4)
+		return job_refuse(j, "AWQ of %lld bits cannot be read; 4 can", (long long)bits);
+	if (strcasecmp(version, "gemm"))
+		return job_refuse(j, "the AWQ layout \"%s\" cannot be read; gemm can", version);
+	job_for(j, name, t) {
+		static const char tail[] = ".qweight";
+
+		if (!str_ends(name, tail))
+			continue;
+		t = t_awq(j->b, group > 0 ? (uint64_t)group : 0, t, job_need(j, name, tail, ".qzeros"),
+			  job_need(j, name, tail, ".scales"));
+		job_remove_siblings(j, name, tail, ".qweight .qzeros .scales");
+		if (job_put(j, job_name(j, name, strlen(tail), ".weight"), t))
+			break;
+	}
+	return j->err->code;
+}
