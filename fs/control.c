@@ -74,12 +74,12 @@ static void raise_readahead(const struct front *f, dev_t dev)
 	fflush(file);
 }
 
-/* The device of the mount, without asking the mount itself for attributes. */
-static dev_t device_of(const char *dir)
+/* The device of what is mounted at a path, 0 when that cannot be told. how: AT_STATX_… */
+static dev_t device_of(const char *dir, int how)
 {
 	struct statx x;
 
-	if (statx(AT_FDCWD, dir, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &x))
+	if (statx(AT_FDCWD, dir, how | AT_NO_AUTOMOUNT, STATX_TYPE, &x))
 		return 0;
 	return makedev(x.stx_dev_major, x.stx_dev_minor);
 }
@@ -87,7 +87,7 @@ static dev_t device_of(const char *dir)
 /* Something else may have been mounted over it, or it may be gone already. */
 static bool is_ours(const struct front *f, dev_t dev)
 {
-	return dev && device_of(f->dir) == dev;
+	return dev && device_of(f->dir, AT_STATX_DONT_SYNC) == dev;
 }
 
 static void end_now(struct front *f)
@@ -145,7 +145,9 @@ static void *control(void *arg)
 		int sig = sigtimedwait(&set, NULL, &tick);
 
 		if (!is_ready && atomic_load(&f->inited)) {
-			dev = device_of(f->dir);
+			/* A real question: it is answered after the kernel has dealt with our hello, which sets
+			 * the read-ahead once more. */
+			dev = device_of(f->dir, AT_STATX_FORCE_SYNC);
 			ready(f, dev);
 			is_ready = true;
 		}

@@ -3,6 +3,7 @@
 #include "core/util/str.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,9 @@ static void keep(const char *text)
 	say.kept[say.n++ % N_KEPT] = line;
 }
 
-static void emit(int priority, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void emit(int priority, bool kept, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-static void emit(int priority, const char *fmt, va_list ap)
+static void emit(int priority, bool kept, const char *fmt, va_list ap)
 {
 	char text[4096];
 	size_t end;
@@ -59,7 +60,8 @@ static void emit(int priority, const char *fmt, va_list ap)
 		if ((unsigned char)*p < ' ')
 			*p = *p == '\t' ? ' ' : '?'; /* a path may hold a newline: still one line */
 	pthread_mutex_lock(&say.lock);
-	keep(text);
+	if (kept)
+		keep(text);
 	if (say.syslog)
 		syslog(priority, "%s", text);
 	else
@@ -69,7 +71,7 @@ static void emit(int priority, const char *fmt, va_list ap)
 
 void say_verror(const char *fmt, va_list ap)
 {
-	emit(LOG_ERR, fmt, ap);
+	emit(LOG_ERR, true, fmt, ap);
 }
 
 void say_error(const char *fmt, ...)
@@ -77,7 +79,7 @@ void say_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(LOG_ERR, fmt, ap);
+	emit(LOG_ERR, true, fmt, ap);
 	va_end(ap);
 }
 
@@ -86,7 +88,7 @@ void say_info(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	emit(LOG_INFO, fmt, ap);
+	emit(LOG_INFO, true, fmt, ap);
 	va_end(ap);
 }
 
@@ -98,15 +100,16 @@ void say_to_syslog(void)
 	pthread_mutex_unlock(&say.lock);
 }
 
-bool say_allowed(void)
+/* Whether one more is let through; *left_out: how many were not since the last one. */
+static bool is_allowed(unsigned *left_out)
 {
 	time_t now = seconds(CLOCK_MONOTONIC);
-	unsigned left_out = 0;
 	bool yes;
 
+	*left_out = 0;
 	pthread_mutex_lock(&say.lock);
 	if (now - say.window >= WINDOW_SECONDS) {
-		left_out = say.left_out;
+		*left_out = say.left_out;
 		say.window = now;
 		say.in_window = say.left_out = 0;
 	}
@@ -116,9 +119,21 @@ bool say_allowed(void)
 	else
 		say.left_out++;
 	pthread_mutex_unlock(&say.lock);
+	return yes;
+}
+
+void say_repeated(const char *fmt, ...)
+{
+	unsigned left_out;
+	va_list ap;
+
+	if (!is_allowed(&left_out))
+		return;
 	if (left_out)
 		say_error("%u more errors of this kind were not logged", left_out);
-	return yes;
+	va_start(ap, fmt);
+	emit(LOG_ERR, false, fmt, ap);
+	va_end(ap);
 }
 
 char *say_recent(void)

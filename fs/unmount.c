@@ -1,6 +1,7 @@
 #include "fs/unmount.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <mntent.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -66,8 +67,10 @@ static bool last_mount_is_ours(const char *dir)
 
 void unmount_dead(const char *dir)
 {
-	struct stat st;
+	struct statx x;
 
-	if (stat(dir, &st) && errno == ENOTCONN && last_mount_is_ours(dir))
+	/* The kernel would answer from its cache for the dead, so it is made to ask. */
+	if (statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &x) && errno == ENOTCONN &&
+	    last_mount_is_ours(dir))
 		unmount_lazily(dir);
 }

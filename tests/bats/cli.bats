@@ -184,7 +184,7 @@ b"
 }
 
 @test "tokens prints ids on one line, --pre a hash and a name" {
-	run "$HFGGUF" tokens "$SMALL" <<<"Hello world"
+	run "$HFGGUF" tokens "$LARGE" <<<"Hello world"
 	assert_success
 	assert_output --regexp '^[0-9]+( [0-9]+)*$'
 	run "$HFGGUF" tokens --pre "$LARGE"

@@ -65,7 +65,7 @@ install_helper() {
 	cd "$BATS_TEST_TMPDIR"
 	ln -s "$SMALL" model
 	"$MOUNT" ./model mnt
-	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL")
+	cmp "$(only_file "$MNT")" <("$HFGGUF" cat ./model)
 }
 
 @test "type, source and flags in the mount table" {

@@ -24,16 +24,21 @@ own() {
 	assert_output --partial "$(basename "$WEIGHTS")"
 }
 
-@test "many failed reads do not flood the log" {
+@test "many failed reads are said a few times only" {
 	own
-	"$MOUNT" "$OWN" "$MNT" -o outtype=f16
+	"$HFGGUF" mount -f "$OWN" "$MNT" -o outtype=f16 2>"$BATS_TEST_TMPDIR/said" 3>&- &
+	pid=$!
+	eventually 5 is_mounted "$MNT"
 	truncate -s 5000 "$WEIGHTS"
 	f=$(only_file "$MNT")
+	last=$(($(stat -c %s "$f") / 4096 - 1)) # the weights are at the end
 	for i in {1..60}; do
-		dd if="$f" bs=4096 skip=$((i * 20 + 200)) count=1 of=/dev/null iflag=direct status=none 2>/dev/null || true
+		dd if="$f" bs=4096 skip=$((last - i % 8)) count=1 of=/dev/null iflag=direct status=none 2>/dev/null || true
 	done
-	lines=$(wc -l <"$MNT/.hfgguf/log")
-	((lines >= 1 && lines < 40))
+	umount "$MNT"
+	wait $pid
+	lines=$(wc -l <"$BATS_TEST_TMPDIR/said")
+	((lines >= 1 && lines < 20))
 }
 
 @test "a rewritten source is never mixed in" {
