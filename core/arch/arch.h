@@ -106,8 +106,8 @@ struct param_rule {
 #define BOOL_IS(kv, v) { PARAM_BOOL, OR, "{arch}." kv, NULL, v, NULL }
 #define STR_MAY(kv, keys) { PARAM_STR, MAY, "{arch}." kv, keys, 0, NULL }
 #define U32S_MAY(kv, keys) { PARAM_U32S, MAY, "{arch}." kv, keys, 0, NULL }
+#define U32S(kv, keys) { PARAM_U32S, NEED, "{arch}." kv, keys, 0, NULL }
 #define F32S_MAY(kv, keys) { PARAM_F32S, MAY, "{arch}." kv, keys, 0, NULL }
-#define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL }
 #define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL }
 #define BLOCK_COUNT CALL(param_block_count)
 #define FILE_TYPE CALL(param_file_type)
@@ -267,6 +267,7 @@ int param_vocab_size(struct conv *c);  /* "{arch}.vocab_size" */
 int param_rope_dim(struct conv *c);    /* head_dim or hidden_size // num_attention_heads */
 int param_no_rope_scaling(struct conv *c); /* "{arch}.rope.scaling.type" = "none" */
 int param_window_pattern(struct conv *c);  /* which of layer_types are "sliding_attention" */
+int param_swiglu_clamp(struct conv *c);    /* swiglu_limit, if there, for each block; ints stay ints */
 int param_nextn(struct conv *c);       /* "{arch}.nextn_predict_layers", unless no-mtp */
 
 /* ---- prediction layers behind the model's own (nextn.c) ---- */

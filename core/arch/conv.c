@@ -184,6 +184,9 @@ static int choose_class(struct conv *c)
 
 		c->arch = other ? other : c->arch;
 	}
+	if (!c->err->code && c->opt->dspark && strcmp(c->hf_arch, "DeepseekV4ForCausalLM"))
+		return err_set(c->err, HFGGUF_OPTION, "dspark: only DeepseekV4ForCausalLM holds such a draft, this is %s",
+			       c->hf_arch);
 	if (!c->err->code && (c->opt->mtp || c->opt->no_mtp) && conv_mtp(c) <= MTP_NO)
 		return err_set(c->err, HFGGUF_OPTION, "%s: %s has no prediction layers of its own to take or leave",
 			       c->opt->mtp ? "mtp" : "no-mtp", c->hf_arch);

@@ -65,6 +65,31 @@ int param_window_pattern(struct conv *c)
 	return 0;
 }
 
+int param_swiglu_clamp(struct conv *c)
+{
+	const json *limit = json_some(c->hparams, "swiglu_limit");
+	static const char *const keys[] = { "{arch}.swiglu_clamp_exp", "{arch}.swiglu_clamp_shexp" };
+	size_t n = (size_t)c->block_count;
+	int32_t *ints = arena_array(c->arena, n, sizeof(*ints));
+	float *floats = arena_array(c->arena, n, sizeof(*floats));
+	double v;
+
+	if (!limit || !json_num(limit, &v))
+		return 0;
+	if (!ints || !floats)
+		return err_nomem(c->err);
+	for (size_t i = 0; i < n; i++) {
+		floats[i] = (float)v;
+		ints[i] = (int32_t)(v >= INT32_MIN && v <= INT32_MAX ? v : 0);
+	}
+	for (int k = 0; k < 2; k++)
+		if (json_is_int(limit))
+			kv_array_ref(&c->kv, keys[k], KV_I32, ints, n);
+		else
+			kv_array_ref(&c->kv, keys[k], KV_F32, floats, n);
+	return 0;
+}
+
 static int causal(struct conv *c)
 {
 	const json *v = json_some(c->hparams, "is_causal");

@@ -229,8 +229,8 @@ static int refuse_unready(const struct options *o, struct err *err)
 		return err->code;
 	if (o->mmproj)
 		return err_set(err, HFGGUF_UNSUPPORTED, "mmproj: projectors are not supported yet, only the text file");
-	if (o->dspark || o->base)
-		return err_set(err, HFGGUF_UNSUPPORTED, "%s: not supported yet", o->base ? "base: LoRA adapters" : "dspark");
+	if (o->base)
+		return err_set(err, HFGGUF_UNSUPPORTED, "base: LoRA adapters: not supported yet");
 	return 0;
 }
 

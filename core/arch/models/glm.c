@@ -1,7 +1,6 @@
 /* GLM 4, dense and mixture of experts, and GLM 5 (conversion/glm.py). */
 #include "core/arch/arch.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- shared ---- */
@@ -322,32 +321,6 @@ static int glm5next_hyper(struct conv *c)
 	return 0;
 }
 
-/* The same limit for every block; an integer where the config has one. */
-static int glm5next_clamp(struct conv *c)
-{
-	const json *limit = json_some(c->hparams, "swiglu_limit");
-	static const char *const keys[] = { "{arch}.swiglu_clamp_exp", "{arch}.swiglu_clamp_shexp" };
-	size_t n = (size_t)c->block_count;
-	int32_t *ints = arena_array(c->arena, n, sizeof(*ints));
-	float *floats = arena_array(c->arena, n, sizeof(*floats));
-	double v;
-
-	if (!limit || !json_num(limit, &v))
-		return 0;
-	if (!ints || !floats)
-		return err_nomem(c->err);
-	for (size_t i = 0; i < n; i++) {
-		floats[i] = (float)v;
-		ints[i] = (int32_t)fmin(fmax(v, INT32_MIN), INT32_MAX);
-	}
-	for (int k = 0; k < 2; k++)
-		if (json_is_int(limit))
-			kv_array_ref(&c->kv, keys[k], KV_I32, ints, n);
-		else
-			kv_array_ref(&c->kv, keys[k], KV_F32, floats, n);
-	return 0;
-}
-
 static const struct param_rule glm5next_params[] = {
 	SUPER,
 	CALL(glm5next_kv_heads),
@@ -369,7 +342,7 @@ static const struct param_rule glm5next_params[] = {
 	U32("expert_shared_count", "n_shared_experts"),
 	F32("expert_weights_scale", "routed_scaling_factor"),
 	BOOL("expert_weights_norm", "norm_topk_prob"),
-	CALL(glm5next_clamp),
+	CALL(param_swiglu_clamp),
 	PARAMS_END
 };
 
