@@ -78,9 +78,14 @@ unmount() {
 	for dir; do
 		mountpoint -q -- "$dir" || continue
 		pids=$(daemon_of "$dir")
-		umount -- "$dir" 2>/dev/null || fusermount3 -u -- "$dir" 2>/dev/null || fusermount3 -uz -- "$dir"
+		if ! umount -- "$dir" 2>/dev/null && ! fusermount3 -u -- "$dir"; then
+			fusermount3 -uz -- "$dir"
+		fi
 		for pid in $pids; do
-			eventually 10 gone "$pid" || return 1
+			eventually 20 gone "$pid" || {
+				echo "process $pid of $dir does not end: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+				return 1
+			}
 		done
 	done
 }
