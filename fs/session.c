@@ -6,6 +6,7 @@
 #include "fs/status_dir.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,10 +143,22 @@ static int mount_and_serve(struct front *f)
 	return status;
 }
 
+/*
+ * With an arena for each thread glibc keeps what the cache has freed, as often as there are threads: 260 MB instead of
+ * 165 for eight readers of a file of 640 MB.
+ */
+static void limit_arenas(void)
+{
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 int session_run(struct front *f)
 {
 	int status;
 
+	limit_arenas();
 	fuse_set_log_func(log_for_libfuse);
 	control_block_signals();
 	signal(SIGPIPE, SIG_IGN);
