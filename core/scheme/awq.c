@@ -112,8 +112,8 @@ int scheme_awq(struct job *j)
 			continue;
 		t = t_awq(j->b, group > 0 ? (uint64_t)group : 0, t, job_need(j, name, tail, ".qzeros"),
 			  job_need(j, name, tail, ".scales"));
-		job_remove_siblings(j, name, tail, ".qweight .qzeros .scales");
-		if (job_put(j, job_name(j, name, strlen(tail), ".weight"), t))
+		job_remove_siblings(j, name, tail, ".qzeros .scales");
+		if (job_put_at(j, name, job_name(j, name, strlen(tail), ".weight"), t))
 			break;
 	}
 	return j->err->code;

@@ -19,6 +19,7 @@ struct group {
 struct ct {
 	struct group *v;
 	size_t n;
+	bool append; /* as the reference, which reads it */
 };
 
 static int read_group(struct job *j, const json *config, struct group *g)
@@ -103,7 +104,7 @@ static int columns_of(struct job *j, const struct group *g, const struct tensor 
 	return 0;
 }
 
-static int wrap_packed(struct job *j, const struct group *g, const char *name, const struct tensor *codes)
+static int wrap_packed(struct job *j, const struct group *g, const char *name, const struct tensor *codes, bool append)
 {
 	static const char tail[] = ".weight_packed";
 	const struct tensor *scale = job_need(j, name, tail, ".weight_scale"), *t = NULL;
@@ -117,8 +118,10 @@ static int wrap_packed(struct job *j, const struct group *g, const char *name, c
 		t = t_packed(j->b, &p, codes, scale, job_sibling(j, name, tail, ".weight_zero_point"),
 			     job_sibling(j, name, tail, ".weight_g_idx"));
 	}
-	job_remove_siblings(j, name, tail, ".weight_packed .weight_shape .weight_scale .weight_zero_point .weight_g_idx");
-	return job_put(j, job_name(j, name, strlen("_packed"), ""), t);
+	job_remove_siblings(j, name, tail, ".weight_shape .weight_scale .weight_zero_point .weight_g_idx");
+	if (append)
+		job_remove(j, name);
+	return job_put_at(j, append ? "" : name, job_name(j, name, strlen("_packed"), ""), t);
 }
 
 /* 4-bit floats beside other formats, or in a class that takes no blocks. */
@@ -135,8 +138,8 @@ static int wrap_fp4(struct job *j, const struct group *g, const char *name, cons
 			global = t_reshape(j->b, global, 0, NULL);
 		scale = global ? t_div(j->b, t_cast(j->b, scale, DT_F32), t_cast(j->b, global, DT_F32)) : NULL;
 	}
-	job_remove_siblings(j, name, tail, ".weight_packed .weight_scale .weight_global_scale .input_global_scale");
-	return job_put(j, job_name(j, name, strlen("_packed"), ""), t_fp4(j->b, codes, scale, mx ? 32 : 16, mx));
+	job_remove_siblings(j, name, tail, ".weight_scale .weight_global_scale .input_global_scale");
+	return job_put_at(j, name, job_name(j, name, strlen("_packed"), ""), t_fp4(j->b, codes, scale, mx ? 32 : 16, mx));
 }
 
 static int block_of(struct job *j, const struct group *g, uint64_t *block)
@@ -190,10 +193,20 @@ static int check_format(struct job *j, const struct ct *ct)
 	return 0;
 }
 
-static int apply(struct job *j, const struct ct *ct)
+static bool reference_reads(struct job *j, const struct ct *ct)
+{
+	bool all = ct->n == 1 && !strcmp(ct->v->strategy, "group");
+
+	job_for(j, name, t)
+		all = all && !str_ends(name, ".weight_g_idx");
+	return all;
+}
+
+static int apply(struct job *j, struct ct *ct)
 {
 	if (check_format(j, ct))
 		return j->err->code;
+	ct->append = reference_reads(j, ct);
 	job_for(j, name, t) {
 		bool packed = str_ends(name, ".weight_packed"), plain = str_ends(name, ".weight_scale");
 		const struct group *g;
@@ -209,7 +222,7 @@ static int apply(struct job *j, const struct ct *ct)
 		else if (str_ends(g->format, "fp4-pack-quantized"))
 			(void)wrap_fp4(j, g, name, t);
 		else
-			(void)wrap_packed(j, g, name, t);
+			(void)wrap_packed(j, g, name, t, ct->append);
 		if (j->err->code)
 			return j->err->code;
 	}
@@ -219,7 +232,7 @@ static int apply(struct job *j, const struct ct *ct)
 
 int scheme_compressed_tensors(struct job *j)
 {
-	struct ct ct = { NULL, 0 };
+	struct ct ct = { NULL, 0, false };
 	int e;
 
 	if (j->out->nvfp4) /* handed over already */

@@ -151,7 +151,7 @@ static bool is_width(uint64_t bits)
 	return bits == 2 || bits == 3 || bits == 4 || bits == 8;
 }
 
-static int wrap(struct job *j, const struct gptq *config, const char *name, const struct tensor *qweight)
+static int wrap(struct job *j, const struct gptq *config, const char *name, const struct tensor *qweight, bool append)
 {
 	const struct tensor *g_idx = job_sibling(j, name, "qweight", "g_idx"), *t;
 	struct gptq g = *config;
@@ -161,12 +161,28 @@ static int wrap(struct job *j, const struct gptq *config, const char *name, cons
 	    qweight->dims[0] * 32 % g_idx->n == 0 && is_width(qweight->dims[0] * 32 / g_idx->n))
 		g.bits = (unsigned)(qweight->dims[0] * 32 / g_idx->n);
 	t = t_gptq(j->b, &g, qweight, job_need(j, name, "qweight", "qzeros"), job_need(j, name, "qweight", "scales"), g_idx);
-	job_remove_siblings(j, name, "qweight", "g_idx qzeros qweight scales");
-	return job_put(j, job_name(j, name, strlen("qweight"), "weight"), t);
+	job_remove_siblings(j, name, "qweight", append ? "g_idx qzeros qweight scales" : "g_idx qzeros scales");
+	return job_put_at(j, append ? "" : name, job_name(j, name, strlen("qweight"), "weight"), t);
+}
+
+/* Does the reference read it? Then tensors go to the end, as it puts them. */
+static bool reference_reads(struct job *j, const struct gptq *g)
+{
+	bool all = g->bits != 3;
+
+	job_for(j, name, t)
+		if (str_ends(name, ".qweight")) {
+			const struct tensor *g_idx = job_sibling(j, name, "qweight", "g_idx");
+
+			all = all && g_idx && t->n_dims == 2 && t->dims[0] / g->bits * 32 == g_idx->n;
+		}
+	return all;
 }
 
 int scheme_gptq(struct job *j)
 {
+	bool append;
+
 	int64_t bits = json_int_or(j->config, "bits", 0), group = json_int_or(j->config, "group_size", 128);
 	const char *format = json_str_or(j->config, "checkpoint_format", "gptq");
 	struct gptq g = { (unsigned)bits, !strcmp(format, "gptq"), group > 0 ? (uint64_t)group : (uint64_t)INT64_MAX,
@@ -176,8 +192,9 @@ int scheme_gptq(struct job *j)
 		return job_refuse(j, "GPTQ of %lld bits is none of 2, 3, 4, 8", (long long)bits);
 	if (!str_in(format, "gptq gptq_v2"))
 		return job_refuse(j, "the GPTQ layout \"%s\" cannot be read; gptq and gptq_v2 can", format);
+	append = reference_reads(j, &g);
 	job_for(j, name, t)
 		if (str_ends(name, ".qweight"))
-			(void)wrap(j, &g, name, t);
+			(void)wrap(j, &g, name, t, append);
 	return j->err->code;
 }

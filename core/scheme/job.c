@@ -39,13 +39,18 @@ const struct tensor *job_need(struct job *j, const char *name, const char *suffi
 	return t;
 }
 
-int job_put(struct job *j, const char *name, const struct tensor *t)
+int job_put_at(struct job *j, const char *old, const char *name, const struct tensor *t)
 {
 	if (j->err->code && name && !str_starts(j->err->msg, "tensor "))
 		err_prefix(j->err, "tensor %s", name);
-	if (!j->err->code && (!t || !name || !set_put(j->set, name, t)))
+	if (!j->err->code && (!t || !name || !set_replace(j->set, old, name, t)))
 		err_nomem(j->err);
 	return j->err->code;
+}
+
+int job_put(struct job *j, const char *name, const struct tensor *t)
+{
+	return job_put_at(j, "", name, t);
 }
 
 void job_remove(struct job *j, const char *name)

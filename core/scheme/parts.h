@@ -99,6 +99,8 @@ const struct tensor *job_sibling(struct job *j, const char *name, const char *su
 const struct tensor *job_need(struct job *j, const char *name, const char *suffix, const char *tail);
 /* Replaces or adds; t NULL: the error that is set gets the tensor's name in front. */
 int job_put(struct job *j, const char *name, const struct tensor *t);
+/* The same in the place of `old`: where the reference refuses, the order is that of the unquantized checkpoint. */
+int job_put_at(struct job *j, const char *old, const char *name, const struct tensor *t);
 void job_remove(struct job *j, const char *name);
 /* Removes all tensors whose names end in one of the space-separated words, and notes them in the plan. */
 void job_drop_unused(struct job *j, const char *endings);

@@ -24,6 +24,8 @@ struct tensor_set {
 bool set_put(struct tensor_set *s, const char *name, const struct tensor *t);
 /* Tensor of a name, or NULL. */
 const struct tensor *set_get(const struct tensor_set *s, const char *name);
+/* The same in the place of another, which is removed; as set_put when there is none or the name has a place already. */
+bool set_replace(struct tensor_set *s, const char *old, const char *name, const struct tensor *t);
 void set_remove(struct tensor_set *s, const char *name);
 void set_free(struct tensor_set *s);
 
