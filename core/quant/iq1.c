@@ -100,13 +100,13 @@ static unsigned neighbour_c(const struct iq_grid *g, const uint16_t *list, const
 	return best_code;
 }
 
-static float sum_squares(const float *x)
+static void sums_c(const float *x, size_t n_blocks, float out[8])
 {
-	float sum = 0;
-
-	for (int i = 0; i < QK_K; i++)
-		sum += x[i] * x[i];
-	return sum;
+	for (size_t b = 0; b < n_blocks && b < 8; b++) {
+		out[b] = 0;
+		for (size_t i = QK_K * b; i < QK_K * (b + 1); i++)
+			out[b] += x[i] * x[i];
+	}
 }
 
 static float max_abs(const float *x, int n)
@@ -118,7 +118,7 @@ static float max_abs(const float *x, int n)
 	return max;
 }
 
-static void sub_weights(const float *x, const float *qw, float sigma2, int n, float *w)
+static void weights_c(const float *x, const float *qw, float sigma2, int n, float *w)
 {
 	for (int i = 0; i < n; i++)
 		w[i] = qw ? qw[i] * sqrtf(sigma2 + x[i] * x[i]) : x[i] * x[i];
@@ -216,14 +216,14 @@ static float iq1_s_sub(const struct iq1_ops *ops, const float *x, const float *w
 	return best.scale;
 }
 
-static void iq1_s_block(const struct iq1_ops *ops, const float *x, const float *qw, struct block_iq1_s *y)
+static void iq1_s_block(const struct iq1_ops *ops, const float *x, const float *qw, float sigma2, struct block_iq1_s *y)
 {
-	float sigma2 = 2 * sum_squares(x) / QK_K, scales[8], w[32], max_scale = 0, inverse;
+	float scales[8], w[32], max_scale = 0, inverse;
 	int shifts[8];
 
 	memset(y, 0, sizeof(*y));
 	for (int ib = 0; ib < 8; ib++) {
-		sub_weights(x + 32 * ib, qw ? qw + 32 * ib : NULL, sigma2, 32, w);
+		ops->weights(x + 32 * ib, qw ? qw + 32 * ib : NULL, sigma2, 32, w);
 		scales[ib] = iq1_s_sub(ops, x + 32 * ib, w, ib, y, &shifts[ib]);
 		max_scale = max_scale > scales[ib] ? max_scale : scales[ib];
 	}
@@ -289,8 +289,8 @@ static void add_sub_fit(const float *x, const float *w, int ib, const struct blo
 }
 
 /* Sub-block scales, shift bits, and the super-block's scale spread over the top nibbles. */
-static void iq1_m_scales(const float *x, const float *qw, float sigma2, const float *scales, const int *shifts,
-			 float max_scale, struct block_iq1_m *y)
+static void iq1_m_scales(const struct iq1_ops *ops, const float *x, const float *qw, float sigma2, const float *scales,
+			 const int *shifts, float max_scale, struct block_iq1_m *y)
 {
 	float d = max_scale / 15, inverse = 1 / d, w[16];
 	struct iq1_sums sums = { 0, 0 };
@@ -301,7 +301,7 @@ static void iq1_m_scales(const float *x, const float *qw, float sigma2, const fl
 
 		sc[ib / 4] |= (uint16_t)(l << (3 * (ib % 4)));
 		y->qh[ib] |= (uint8_t)((shifts[ib] >> 1) << 3 | (shifts[ib] & 1) << 7);
-		sub_weights(x + 16 * ib, qw ? qw + 16 * ib : NULL, sigma2, 16, w);
+		ops->weights(x + 16 * ib, qw ? qw + 16 * ib : NULL, sigma2, 16, w);
 		add_sub_fit(x + 16 * ib, w, ib, y, shifts[ib], l, &sums);
 	}
 	if (sums.q2 > 0)
@@ -312,49 +312,57 @@ static void iq1_m_scales(const float *x, const float *qw, float sigma2, const fl
 	memcpy(y->scales, sc, sizeof(sc));
 }
 
-static void iq1_m_block(const struct iq1_ops *ops, const float *x, const float *qw, struct block_iq1_m *y)
+static void iq1_m_block(const struct iq1_ops *ops, const float *x, const float *qw, float sigma2, struct block_iq1_m *y)
 {
-	float sigma2 = 2 * sum_squares(x) / QK_K, scales[16], w[16], max_scale = 0;
+	float scales[16], w[16], max_scale = 0;
 	int shifts[16];
 
 	memset(y, 0, sizeof(*y));
 	for (int ib = 0; ib < 16; ib++) {
-		sub_weights(x + 16 * ib, qw ? qw + 16 * ib : NULL, sigma2, 16, w);
+		ops->weights(x + 16 * ib, qw ? qw + 16 * ib : NULL, sigma2, 16, w);
 		scales[ib] = iq1_m_sub(ops, x + 16 * ib, w, ib, y, &shifts[ib]);
 		max_scale = max_scale > scales[ib] ? max_scale : scales[ib];
 	}
 	if (max_scale != 0)
-		iq1_m_scales(x, qw, sigma2, scales, shifts, max_scale, y);
+		iq1_m_scales(ops, x, qw, sigma2, scales, shifts, max_scale, y);
 }
 
 void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
 		const struct iq1_ops *ops)
 {
 	struct block_iq1_s *y = dst;
+	float sums[8];
 
-	for (size_t i = 0; i < n_values; i += QK_K, y++)
-		iq1_s_block(ops, src + i, weights ? weights + i % n_per_row : NULL, y);
+	for (size_t i = 0; i < n_values; i += QK_K, y++) {
+		if (i / QK_K % 8 == 0)
+			ops->sums(src + i, (n_values - i) / QK_K, sums);
+		iq1_s_block(ops, src + i, weights ? weights + i % n_per_row : NULL, 2 * sums[i / QK_K % 8] / QK_K, y);
+	}
 }
 
 void iq1_m_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
 		const struct iq1_ops *ops)
 {
 	struct block_iq1_m *y = dst;
+	float sums[8];
 
-	for (size_t i = 0; i < n_values; i += QK_K, y++)
-		iq1_m_block(ops, src + i, weights ? weights + i % n_per_row : NULL, y);
+	for (size_t i = 0; i < n_values; i += QK_K, y++) {
+		if (i / QK_K % 8 == 0)
+			ops->sums(src + i, (n_values - i) / QK_K, sums);
+		iq1_m_block(ops, src + i, weights ? weights + i % n_per_row : NULL, 2 * sums[i / QK_K % 8] / QK_K, y);
+	}
 }
 
-static const struct iq1_ops ops_c = { order_c, split_s_c, split_m_c, neighbour_c };
+const struct iq1_ops iq1_ops_c = { sums_c, weights_c, order_c, split_s_c, split_m_c, neighbour_c };
 
 static KERNEL(quantize_iq1_s_c)
 {
-	iq1_s_rows(src, dst, n_values, n_per_row, weights, &ops_c);
+	iq1_s_rows(src, dst, n_values, n_per_row, weights, &iq1_ops_c);
 }
 
 static KERNEL(quantize_iq1_m_c)
 {
-	iq1_m_rows(src, dst, n_values, n_per_row, weights, &ops_c);
+	iq1_m_rows(src, dst, n_values, n_per_row, weights, &iq1_ops_c);
 }
 
 void iq1_init_c(struct quant_type *types)

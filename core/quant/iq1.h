@@ -17,7 +17,7 @@ extern const float iq1_values[2][3];
 struct iq1_sorted {
 	int n;
 	uint8_t order[32];
-	float sum_x[2][33], sum_w[2][33]; /* IQ1_M: by half; IQ1_S: [0] */
+	float sum_x[2][40], sum_w[2][40]; /* IQ1_M: by half; IQ1_S: [0] */
 };
 
 /* The best split of the order into -1 | 0 | 1. */
@@ -32,11 +32,18 @@ typedef unsigned iq1_neighbour_fn(const struct iq_grid *g, const uint16_t *list,
 				  float scale, const float values[3]);
 typedef void iq1_order_fn(const float *x, int n, uint8_t *order);
 
+/* What a tier brings. */
 struct iq1_ops {
+	/* Sums of squares of up to eight super-blocks. */
+	void (*sums)(const float *x, size_t n_blocks, float out[8]);
+	/* Weights of n values from the importance matrix and sigma2, or x² (qw NULL). */
+	void (*weights)(const float *x, const float *qw, float sigma2, int n, float *w);
 	iq1_order_fn *order;
 	iq1_split_fn *split_s, *split_m;
 	iq1_neighbour_fn *neighbour;
 };
+
+extern const struct iq1_ops iq1_ops_c;
 
 void iq1_s_rows(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights,
 		const struct iq1_ops *ops);

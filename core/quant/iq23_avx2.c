@@ -1,14 +1,12 @@
 /*
  * IQ2 and IQ3 with AVX2. Three independent directions: the values of a sub-block (rounding), the neighbours
- * of a group (a lane each), the tries of a search (a lane each, for their sums). An error term depends on the
- * position and one of three or eight levels only, so a neighbour's error is a sum of table look-ups.
+ * of a group (a lane each), the tries of a search (a lane each, for their sums).
  */
 #ifdef __x86_64__
 
 #include "core/quant/iq23.h"
+#include "core/quant/iq_neighbour_avx2.h"
 #include "core/quant/search_avx2.h"
-
-#include <float.h>
 
 #define MAX_TRIES 32
 
@@ -76,7 +74,7 @@ static void start(const struct iq_recipe *r, const struct iq_sub *subs, struct i
 }
 
 /* Rounded levels of 8 values, as ints. */
-static inline __m256i levels8(const float *x, __m256 id, int max_level)
+ALWAYS_INLINE __m256i levels8(const float *x, __m256 id, int max_level)
 {
 	__m256 v = _mm256_sub_ps(_mm256_mul_ps(id, _mm256_loadu_ps(x)), _mm256_set1_ps(1));
 
@@ -84,7 +82,7 @@ static inline __m256i levels8(const float *x, __m256 id, int max_level)
 }
 
 /* Map indices of a sub-block's groups. */
-static inline void group_indices(const struct iq_grid *g, const float *x, int n, float id, uint32_t index[8])
+ALWAYS_INLINE void group_indices(const struct iq_grid *g, const float *x, int n, float id, uint32_t index[8])
 {
 	__m256 v = _mm256_set1_ps(id);
 	int top = g->base - 1;
@@ -93,7 +91,8 @@ static inline void group_indices(const struct iq_grid *g, const float *x, int n,
 
 	q = n == 16 ? bytes32(a, b, a, b) : bytes32(a, b, levels8(x + 16, v, top), levels8(x + 24, v, top));
 	if (g->dim == 4) {
-		q = _mm256_madd_epi16(_mm256_maddubs_epi16(q, _mm256_set1_epi16(0x0801)), _mm256_set1_epi32(0x00400001));
+		q = _mm256_madd_epi16(_mm256_maddubs_epi16(q, _mm256_set1_epi16(0x0801)),
+				      _mm256_set1_epi32(0x00400001));
 		_mm256_storeu_si256((__m256i *)index, q);
 		return;
 	}
@@ -103,82 +102,8 @@ static inline void group_indices(const struct iq_grid *g, const float *x, int n,
 		index[k] = pair[2 * k] + 81 * pair[2 * k + 1];
 }
 
-/* Error terms of eight positions for three levels; table i holds position i's, in both halves. */
-static inline void terms_of_3(const float *x, const float *w, float scale, __m256 table[8])
-{
-	__m256 s = _mm256_set1_ps(scale), xv = _mm256_loadu_ps(x), wv = _mm256_loadu_ps(w), t[3], pair[4];
-
-	for (int l = 0; l < 3; l++) {
-		__m256 diff = _mm256_sub_ps(_mm256_mul_ps(s, _mm256_set1_ps((float)(2 * l + 1))), xv);
-
-		t[l] = _mm256_mul_ps(_mm256_mul_ps(wv, diff), diff);
-	}
-	for (int h = 0; h < 2; h++) {
-		__m256 t01 = h ? _mm256_unpackhi_ps(t[0], t[1]) : _mm256_unpacklo_ps(t[0], t[1]);
-		__m256 t22 = h ? _mm256_unpackhi_ps(t[2], t[2]) : _mm256_unpacklo_ps(t[2], t[2]);
-
-		pair[2 * h] = _mm256_shuffle_ps(t01, t22, 0x44);
-		pair[2 * h + 1] = _mm256_shuffle_ps(t01, t22, 0xee);
-	}
-	for (int i = 0; i < 4; i++) {
-		table[i] = _mm256_permute2f128_ps(pair[i], pair[i], 0x00);
-		table[i + 4] = _mm256_permute2f128_ps(pair[i], pair[i], 0x11);
-	}
-}
-
-/* Error terms of four positions for eight levels. */
-static inline void terms_of_8(const float *x, const float *w, float scale, __m256 table[4])
-{
-	__m256 level = _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_setr_ps(1, 3, 5, 7, 9, 11, 13, 15));
-
-	for (int i = 0; i < 4; i++) {
-		__m256 diff = _mm256_sub_ps(level, _mm256_set1_ps(x[i]));
-
-		table[i] = _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(w[i]), diff), diff);
-	}
-}
-
-/* Errors of eight neighbours. Only the low bits of a look-up's index count. */
-static inline __m256 sum_of_terms(int dim, const __m256 *table, __m256i codes)
-{
-	__m256 d2 = dim == 8 ? _mm256_permutevar_ps(table[0], codes) : _mm256_permutevar8x32_ps(table[0], codes);
-
-	for (int i = 1; i < dim; i++) {
-		__m256i at = _mm256_srli_epi32(codes, dim == 8 ? 2 * i : 3 * i);
-
-		d2 = _mm256_add_ps(d2, dim == 8 ? _mm256_permutevar_ps(table[i], at) :
-						  _mm256_permutevar8x32_ps(table[i], at));
-	}
-	return d2;
-}
-
-/* The code with the least error of a list; the first of equals. */
-static inline unsigned best_of_list(int dim, const uint16_t *list, const __m256 *table)
-{
-	__m256i place = _mm256_slli_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), 16);
-	__m256i best_code = _mm256_set1_epi32(list[1]);
-	__m256 best = _mm256_set1_ps(FLT_MAX), least;
-	__m128i m;
-
-	for (int j = 0; j < list[0]; j += 8) {
-		__m256i codes = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(list + 1 + j)));
-		__m256 d2 = sum_of_terms(dim, table, codes), less = _mm256_cmp_ps(d2, best, _CMP_LT_OQ);
-
-		best = select8(less, d2, best);
-		best_code = select8i(less, _mm256_or_si256(codes, place), best_code);
-		place = _mm256_add_epi32(place, _mm256_set1_epi32(8 << 16));
-	}
-	/* lanes hold place and code; of those with the least error the first place wins */
-	least = _mm256_cmp_ps(best, _mm256_set1_ps(hmin8(best)), _CMP_EQ_OQ);
-	best_code = select8i(least, best_code, _mm256_set1_epi32(-1));
-	m = _mm_min_epu32(_mm256_castsi256_si128(best_code), _mm256_extracti128_si256(best_code, 1));
-	m = _mm_min_epu32(m, _mm_srli_si128(m, 8));
-	m = _mm_min_epu32(m, _mm_srli_si128(m, 4));
-	return (unsigned)_mm_cvtsi128_si32(m) & 0xffff;
-}
-
 /* A group's code at one scale. */
-static inline unsigned snap(const struct iq_grid *g, int dim, const float *x, const float *root_w, float scale,
+ALWAYS_INLINE unsigned snap(const struct iq_grid *g, int dim, const float *x, const float *root_w, float scale,
 			    uint32_t map_index, bool *on_grid)
 {
 	int32_t point = g->map[map_index];
@@ -188,7 +113,7 @@ static inline unsigned snap(const struct iq_grid *g, int dim, const float *x, co
 	if (point >= 0)
 		return g->points[point];
 	if (dim == 8)
-		terms_of_3(x, root_w, scale, table);
+		terms_of_3(x, root_w, scale, (const float[3]){ 1, 3, 5 }, table);
 	else
 		terms_of_8(x, root_w, scale, table);
 	return best_of_list(dim, g->neighbours - point - 1, table);
@@ -220,7 +145,7 @@ static void list_tries(const struct iq_recipe *r, int base, float max, struct tr
 	}
 }
 
-static inline void snap_tries(const struct iq_recipe *r, const struct iq_grid *g, int dim, const struct iq_sub *s,
+ALWAYS_INLINE void snap_tries(const struct iq_recipe *r, const struct iq_grid *g, int dim, const struct iq_sub *s,
 			      struct tries *t)
 {
 	int n_tries = 2 * r->tries + 1;
@@ -232,7 +157,8 @@ static inline void snap_tries(const struct iq_recipe *r, const struct iq_grid *g
 		group_indices(g, s->x, r->n, t->id[k], index);
 		t->on_grid[k] = 0;
 		for (int j = 0; j < r->n / dim; j++) {
-			t->codes[j][k] = snap(g, dim, s->x + dim * j, s->root_w + dim * j, t->scale[k], index[j], &on_grid);
+			t->codes[j][k] =
+				snap(g, dim, s->x + dim * j, s->root_w + dim * j, t->scale[k], index[j], &on_grid);
 			t->on_grid[k] |= (uint8_t)(on_grid << j);
 		}
 	}
@@ -242,7 +168,7 @@ static inline void snap_tries(const struct iq_recipe *r, const struct iq_grid *g
 }
 
 /* Fit sums of eight tries, each in its lane. */
-static inline void sum_tries8(int n, int dim, const struct iq_sub *s, int at, struct tries *t)
+ALWAYS_INLINE void sum_tries8(int n, int dim, const struct iq_sub *s, int at, struct tries *t)
 {
 	const __m256 three = _mm256_setr_ps(1, 3, 5, 0, 1, 3, 5, 0), eight = _mm256_setr_ps(1, 3, 5, 7, 9, 11, 13, 15);
 	__m256 sumqx = _mm256_setzero_ps(), sumq2 = sumqx;
@@ -278,7 +204,7 @@ static int best_try(const struct tries *t, int n_tries, float *scale)
 	return winner;
 }
 
-static inline void refit(const struct iq_recipe *r, const struct iq_grid *g, int dim, const struct iq_sub *s,
+ALWAYS_INLINE void refit(const struct iq_recipe *r, const struct iq_grid *g, int dim, const struct iq_sub *s,
 			 unsigned on_grid, struct iq_fit *fit)
 {
 	float sumqx = 0, sumq2 = 0;
@@ -305,7 +231,7 @@ static inline void refit(const struct iq_recipe *r, const struct iq_grid *g, int
 		fit->scale = sumqx / sumq2;
 }
 
-static inline void search_dim(const struct iq_recipe *r, const struct iq_grid *g, int dim, const struct iq_sub *s,
+ALWAYS_INLINE void search_dim(const struct iq_recipe *r, const struct iq_grid *g, int dim, const struct iq_sub *s,
 			      const struct iq_start *start, struct iq_fit *fit)
 {
 	unsigned all = (1u << (r->n / dim)) - 1, on_grid = r->refit == IQ_REFIT_OFF_GRID ? all : 0;

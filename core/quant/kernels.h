@@ -49,6 +49,7 @@ void k_quants_init_avx2(struct quant_type *types);
 void weighted_init_avx2(struct quant_type *types);
 void iq4_init_avx2(struct quant_type *types);
 void iq23_init_avx2(struct quant_type *types);
+void iq1_init_avx2(struct quant_type *types);
 #endif
 
 /* A kernel's prototype and pointer type cannot drift apart: both come from quant.h. */

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For functions whose loops must be unrolled with the caller's constants. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 static inline __m256 abs8(__m256 v)
 {
 	return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);

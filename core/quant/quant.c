@@ -81,6 +81,7 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 		weighted_init_avx2(out);
 		iq4_init_avx2(out);
 		iq23_init_avx2(out);
+		iq1_init_avx2(out);
 	}
 #else
 	(void)t;

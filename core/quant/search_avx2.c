@@ -377,7 +377,8 @@ static __m256 move_positive8(int n, int nmax, const __m256 *x, const __m256 *w, 
 	__m256 moved = zero;
 
 	for (int i = 0; i < n; i++) {
-		__m256 from = _mm256_cvtepi32_ps(L[i]), slx = _mm256_sub_ps(s->sumlx, _mm256_mul_ps(wx[i], from)), to, move;
+		__m256 from = _mm256_cvtepi32_ps(L[i]), slx = _mm256_sub_ps(s->sumlx, _mm256_mul_ps(wx[i], from)), to,
+		       move;
 		__m256 sl2 = _mm256_sub_ps(s->suml2, _mm256_mul_ps(_mm256_mul_ps(w[i], from), from));
 		__m256i l = positive_level8(_mm256_div_ps(_mm256_mul_ps(x[i], sl2), slx), nmax);
 
