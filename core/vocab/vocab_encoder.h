@@ -1,4 +1,4 @@
-/* Vocabulary methods of encoders: what the classes of BERT, XLM-RoBERTa and T5 write instead of a _set_vocab_… of all. */
+/* Vocabulary methods of single classes, which they have instead of a _set_vocab_… of all. */
 #ifndef CORE_VOCAB_VOCAB_ENCODER_H
 #define CORE_VOCAB_VOCAB_ENCODER_H
 
@@ -17,6 +17,9 @@ int vocab_xlmroberta(struct vocab_in *in, bool mask, struct err *err);
 
 /* T5Model.set_vocab: tokenizer.model or spiece.model. */
 int vocab_t5(struct vocab_in *in, struct err *err);
+
+/* _set_vocab_gpt2 with the get_vocab_base of Dream and LLaDA: added tokens as they are, control tokens by their flag. */
+int vocab_verbatim(struct vocab_in *in, struct err *err);
 
 /* "tokenizer.ggml.token_type_count" = the config's type_vocab_size, or 1. */
 int vocab_token_types(struct vocab_in *in, struct err *err);
