@@ -232,6 +232,10 @@ int conv_item(struct conv *c, const char *name, const struct tensor *t);
 int conv_map_and_emit(struct conv *c, struct item *it);
 /* A tensor under its GGUF name; the type by the reference's policy (prepare_tensors). */
 int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t);
+/* The item's tensor as this kind in block bid, never fused; a status. */
+int conv_direct(struct conv *c, const struct item *it, enum model_tensor kind, int bid, const char *suffix);
+/* The type that weights get where nothing else is said. */
+enum ggml_type conv_default_type(const struct conv *c);
 /* gguf_writer.add_tensor: this very type. raw: t holds blocks (U8, last dimension in bytes). */
 int conv_add(struct conv *c, const char *gguf_name, const struct tensor *t, enum ggml_type type, bool raw);
 /* A new file beside the model's, named prefix-NAME; owned by c. NULL with err set. */
@@ -300,6 +304,8 @@ tensor_op op_transpose;      /* last two axes */
 tensor_op op_squeeze;
 tensor_op op_neg_exp;        /* -exp(x) */
 tensor_op op_seal;           /* the parent's rules are not used */
+tensor_op op_plain;          /* no further rule: mapped and emitted, parts fused as asked */
+tensor_op op_direct;         /* the same, but never fused */
 /*
  * Waits for num_experts × the projections of a layer, then sends on one stacked tensor for each.
  * arg: "TEMPLATE|w1 w2 w3|MERGED": {bid}, {xid}, {w} replaced; num: 0, or the number of experts if not from the config.

@@ -106,6 +106,11 @@ static enum ggml_type type_of_ftype(enum ftype f)
 	}
 }
 
+enum ggml_type conv_default_type(const struct conv *c)
+{
+	return type_of_ftype(c->ftype);
+}
+
 static enum ggml_type choose_type(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t)
 {
 	int (*force)(struct conv *, const struct item *, const char *) = INHERITED(c, force);
@@ -167,6 +172,11 @@ int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, cons
 		return c->err->code ? c->err->code : err_nomem(c->err);
 	}
 	return conv_add(c, gguf_name, t, choose_type(c, it, gguf_name, t), false);
+}
+
+int conv_direct(struct conv *c, const struct item *it, enum model_tensor kind, int bid, const char *suffix)
+{
+	return conv_emit(c, it, conv_name(c, kind, bid, suffix), it->t);
 }
 
 /* ---- fusion ---- */

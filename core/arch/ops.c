@@ -149,6 +149,20 @@ int op_seal(struct conv *c, const struct tensor_rule *r, struct item *it, const 
 	return ITEM_ON;
 }
 
+int op_plain(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+{
+	(void)r;
+	(void)rest;
+	return conv_map_and_emit(c, it) ? c->err->code : ITEM_DONE;
+}
+
+int op_direct(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+{
+	(void)r;
+	(void)rest;
+	return conv_emit(c, it, conv_map(c, it->name), it->t) ? c->err->code : ITEM_DONE;
+}
+
 /* ---- experts ---- */
 
 struct held_count { /* how many parts of a layer wait, one row a rule */
