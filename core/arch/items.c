@@ -114,6 +114,7 @@ enum ggml_type conv_default_type(const struct conv *c)
 static enum ggml_type choose_type(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t)
 {
 	int (*force)(struct conv *, const struct item *, const char *) = INHERITED(c, force);
+	int bid = name_block(it->origin); /* the block that the stored name tells, whatever rules made of it */
 	int forced = force ? force(c, it, gguf_name) : -1;
 	enum ggml_type type;
 
@@ -123,9 +124,9 @@ static enum ggml_type choose_type(struct conv *c, const struct item *it, const c
 		return GGML_F32;
 	if (forced >= 0)
 		type = (enum ggml_type)forced;
-	else if (is_always_f32(c, gguf_name, it->bid))
+	else if (is_always_f32(c, gguf_name, bid))
 		type = GGML_F32;
-	else if (is_f16_in_ternary(c, gguf_name, it->bid))
+	else if (is_f16_in_ternary(c, gguf_name, bid))
 		type = GGML_F16;
 	else
 		type = type_of_ftype(c->ftype);

@@ -35,7 +35,8 @@ int conv_side_tensor(struct conv *c, struct conv_side *side, const char *gguf_na
 		return err_set(c->err, HFGGUF_RANGE, "%s is too large", gguf_name);
 	for (size_t i = 0; i < side->out.n; i++)
 		if (!strcmp(side->out.v[i].name, gguf_name))
-			return err_set(c->err, HFGGUF_CORRUPT, "two tensors of %s would both be called %s", side->prefix, gguf_name);
+			return err_set(c->err, HFGGUF_CORRUPT, "two tensors of %s would both be called %s",
+				       side->prefix, gguf_name);
 	return vec_push(&side->out, o) ? 0 : err_nomem(c->err);
 }
 

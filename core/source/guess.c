@@ -45,7 +45,8 @@ static int add_head(json *config, const json *decision, const char *file, struct
 	json *sizes;
 
 	if (!ff || !json_int(json_get(config, "num_hidden_layers"), &layers) ||
-	    !json_int(json_get(config, "hidden_size"), &hidden) || !json_int(json_get(decision, "head_layers"), &head) ||
+	    !json_int(json_get(config, "hidden_size"), &hidden) ||
+	    !json_int(json_get(decision, "head_layers"), &head) ||
 	    layers < 0 || head < 0 || layers > 65535 || head > 65535 || hidden < 0 || hidden > INT32_MAX / 4)
 		return err_set(err, HFGGUF_CORRUPT,
 			       "%s: head_layers must be a number of layers, and encoder/config.json must have "

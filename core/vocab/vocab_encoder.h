@@ -18,7 +18,7 @@ int vocab_xlmroberta(struct vocab_in *in, bool mask, struct err *err);
 /* T5Model.set_vocab: tokenizer.model or spiece.model. */
 int vocab_t5(struct vocab_in *in, struct err *err);
 
-/* _set_vocab_gpt2 with the get_vocab_base of Dream and LLaDA: added tokens as they are, control tokens by their flag. */
+/* _set_vocab_gpt2 with the get_vocab_base of Dream and LLaDA: added tokens as they are, control by their flag. */
 int vocab_verbatim(struct vocab_in *in, struct err *err);
 
 /* "tokenizer.ggml.token_type_count" = the config's type_vocab_size, or 1. */

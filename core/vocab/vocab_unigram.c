@@ -31,7 +31,8 @@ static int64_t config_size(const struct vocab_in *in, int64_t dflt)
 static int padded(struct vocab_in *in, int64_t n, struct vocab_tokens *t, struct err *err)
 {
 	if (n < 0 || n > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir, (long long)n);
+		return err_set(err, HFGGUF_RANGE, "%s/config.json: vocab_size %lld is out of range", in->dir,
+			       (long long)n);
 	if (!vocab_tokens_alloc(in->arena, t, (size_t)n))
 		return err_nomem(err);
 	for (size_t i = 0; i < (size_t)n; i++)
@@ -101,8 +102,8 @@ static int t5_tokens(struct vocab_in *in, const char *file, const struct spm_mod
 
 	if (n >= 0 && (uint64_t)n < m->n)
 		return err_set(err, HFGGUF_CORRUPT,
-			       "%s has %zu pieces, but config.json has vocab_size %lld: take the one that belongs to the weights",
-			       file, m->n, (long long)n);
+			       "%s has %zu pieces, but config.json has vocab_size %lld: take the one that belongs to "
+			       "the weights", file, m->n, (long long)n);
 	if (padded(in, n, &u->t, err) || take_model(in, m, u, err))
 		return err->code;
 	return vocab_added_json(in, &u->t, err);
@@ -118,8 +119,8 @@ int vocab_t5(struct vocab_in *in, struct err *err)
 
 	if (!vocab_has(in, file))
 		return err_set(err, HFGGUF_NOT_FOUND,
-			       "%s: neither tokenizer.model nor spiece.model is there: download it beside config.json",
-			       in->dir);
+			       "%s: neither tokenizer.model nor spiece.model is there: download one beside "
+			       "config.json", in->dir);
 	data = read_model(in, file, &m, err);
 	if (!data)
 		return err->code;
@@ -127,7 +128,8 @@ int vocab_t5(struct vocab_in *in, struct err *err)
 	if (type == SPM_UNIGRAM)
 		t5_tokens(in, file, &m, &u, err);
 	else if (type != SPM_BPE || strcmp(file, "tokenizer.model"))
-		err_set(err, HFGGUF_UNSUPPORTED, "%s: only Unigram models are supported (and BPE in tokenizer.model)", file);
+		err_set(err, HFGGUF_UNSUPPORTED, "%s: only Unigram models are supported (and BPE in tokenizer.model)",
+			file);
 	spm_free(&m);
 	if (err->code)
 		return err->code;
@@ -140,7 +142,8 @@ int vocab_t5(struct vocab_in *in, struct err *err)
 static int realign(struct vocab_in *in, struct vocab_tokens *t, struct err *err)
 {
 	static const struct { const char *text; int32_t type; } first[] = {
-		{ "<s>", TOKEN_CONTROL }, { "<pad>", TOKEN_CONTROL }, { "</s>", TOKEN_CONTROL }, { "<unk>", TOKEN_UNKNOWN },
+		{ "<s>", TOKEN_CONTROL }, { "<pad>", TOKEN_CONTROL }, { "</s>", TOKEN_CONTROL },
+		{ "<unk>", TOKEN_UNKNOWN },
 	};
 	struct vocab_tokens out;
 	size_t kept = t->n > 4 ? t->n - 4 : 0;
@@ -177,8 +180,8 @@ static int xlmr_model(struct vocab_in *in, bool mask, struct unigram *u, struct 
 	if (err->code || !mask)
 		return err->code;
 	if (mask_id >= u->t.n)
-		return err_set(err, HFGGUF_CORRUPT, "sentencepiece.bpe.model: a vocabulary of %zu has no token %zu, <mask>",
-			       u->t.n, mask_id);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "sentencepiece.bpe.model: a vocabulary of %zu has no token %zu, <mask>", u->t.n, mask_id);
 	return set_token(in, &u->t, mask_id, "<mask>", 6, 0, TOKEN_CONTROL) ? err_nomem(err) : 0;
 }
 
@@ -292,7 +295,7 @@ int vocab_xlmroberta(struct vocab_in *in, bool mask, struct err *err)
 		xlmr_json(in, &u, err);
 	else
 		err_set(err, HFGGUF_NOT_FOUND,
-			"%s: neither sentencepiece.bpe.model nor tokenizer.json is there: download it beside config.json",
-			in->dir);
+			"%s: neither sentencepiece.bpe.model nor tokenizer.json is there: download one beside "
+			"config.json", in->dir);
 	return err->code ? err->code : emit(in, &u, true, err);
 }

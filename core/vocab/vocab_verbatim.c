@@ -33,8 +33,9 @@ int vocab_verbatim(struct vocab_in *in, struct err *err)
 	if (!t)
 		return err->code;
 	if (n < (int64_t)tokenizer_id_end(t) || n > VOCAB_MAX_TOKENS)
-		return err_set(err, HFGGUF_CORRUPT, "%s: the tokenizer has ids up to %u, but config.json has vocab_size %lld",
-			       in->dir, tokenizer_id_end(t) - 1, (long long)n);
+		return err_set(err, HFGGUF_CORRUPT,
+			       "%s: the tokenizer has ids up to %u, but config.json has vocab_size %lld", in->dir,
+			       tokenizer_id_end(t) - 1, (long long)n);
 	pre = vocab_pre(in, err);
 	if (!pre)
 		return err->code;

@@ -1,4 +1,4 @@
-/* BERT and the encoders that derive from it (conversion/bert.py); ModernBERT and XLM-RoBERTa have files of their own. */
+/* BERT and encoders that derive from it (conversion/bert.py); ModernBERT and XLM-RoBERTa have files of their own. */
 #include "core/arch/models/bert.h"
 
 #include "core/vocab/vocab_encoder.h"

@@ -1,6 +1,5 @@
 /* IBM Granite: dense, mixture of experts, sliding windows, hybrids with Mamba 2 (conversion/granite.py). */
-#include "core/arch/arch.h"
-#include "core/arch/models/mamba.h"
+#include "core/arch/models/granite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,12 +275,6 @@ const struct arch arch_granitemoe_swa = {
 
 /* ---- Granite hybrid: Mamba 2 layers between those with attention ---- */
 
-struct hybrid {
-	struct mamba2 m; /* first: what op_mamba2_shape finds in c->own */
-	bool *attention; /* per layer */
-	bool mixed;      /* some layers are Mamba's */
-};
-
 static int mark_layers(struct conv *c, struct hybrid *h)
 {
 	const json *types = json_get(c->hparams, "layer_types"), *list = json_get(c->hparams, "attn_layer_indices");
@@ -317,15 +310,14 @@ static int be_ordinary(struct conv *c)
 }
 
 /* Keys of Mamba's settings may begin with "mamba_". */
-static int hybrid_init(struct conv *c)
+int hybrid_begin(struct conv *c, struct hybrid *h, int (*mark)(struct conv *c, struct hybrid *h))
 {
-	struct hybrid *h = arena_alloc(c->arena, sizeof(*h));
 	int64_t expand;
 
-	if (!h || !(h->attention = arena_array(c->arena, (size_t)c->block_count, sizeof(bool))))
+	if (!h || !(h->attention = arena_array(c->arena, (size_t)c->block_count + 1, sizeof(bool))))
 		return err_nomem(c->err);
 	c->own = h;
-	if (mark_layers(c, h))
+	if (mark(c, h))
 		return c->err->code;
 	for (int i = 0; i < c->block_count; i++)
 		h->mixed = h->mixed || !h->attention[i];
@@ -342,6 +334,11 @@ static int hybrid_init(struct conv *c)
 	return 0;
 }
 
+static int hybrid_init(struct conv *c)
+{
+	return hybrid_begin(c, arena_alloc(c->arena, sizeof(struct hybrid)), mark_layers);
+}
+
 static bool is_bamba(struct conv *c)
 {
 	json_for(a, json_get(c->hparams, "architectures"))
@@ -350,7 +347,7 @@ static bool is_bamba(struct conv *c)
 	return false;
 }
 
-static int hybrid_attention(struct conv *c)
+int param_hybrid_attention(struct conv *c)
 {
 	const struct hybrid *h = c->own;
 	int32_t *heads = arena_array(c->arena, (size_t)c->block_count, sizeof(*heads));
@@ -372,7 +369,7 @@ static int hybrid_attention(struct conv *c)
 	return 0;
 }
 
-static int hybrid_checks(struct conv *c)
+int param_hybrid_checks(struct conv *c)
 {
 	const struct hybrid *h = c->own;
 	int64_t head = conv_int_or(c, "d_head mamba_d_head", 0);
@@ -385,7 +382,7 @@ static int hybrid_checks(struct conv *c)
 	return 0;
 }
 
-static int hybrid_sizes(struct conv *c)
+int param_hybrid_sizes(struct conv *c)
 {
 	const struct hybrid *h = c->own;
 
@@ -394,20 +391,9 @@ static int hybrid_sizes(struct conv *c)
 	return 0;
 }
 
-static const struct param_rule hybrid_params[] = {
-	SUPER,
-	U32("ssm.conv_kernel", "conv_kernel d_conv mamba_conv_kernel mamba_d_conv"),
-	U32("ssm.state_size", "state_size d_state state_dim ssm_state_size mamba_state_size mamba_d_state "
-	    "mamba_state_dim mamba_ssm_state_size"),
-	CALL(hybrid_sizes),
-	U32("ssm.time_step_rank", "n_heads num_heads mamba_n_heads mamba_num_heads"), /* clients want heads here */
-	CALL(hybrid_attention),
-	CALL(hybrid_checks),
-	PARAMS_END
-};
+static const struct param_rule hybrid_params[] = { SUPER, HYBRID_PARAMS, PARAMS_END };
 
-/* Merged projections and layers with attention go on; Mamba's get their shapes; the rest has no layer. */
-static int op_hybrid(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+int op_hybrid(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	const struct hybrid *h = c->own;
 	bool in_layer = it->bid >= 0 && it->bid < c->block_count;

@@ -78,7 +78,7 @@ const struct arch arch_modernbert = {
 	.vocab = vocab,
 };
 
-/* ---- decisions: an encoder in encoder/, a tokenizer in tokenizer/, and blocks of the head behind the encoder's ---- */
+/* ---- decisions: an encoder in encoder/, a tokenizer in tokenizer/, the head's blocks behind the encoder's ---- */
 
 static const json *decision(const struct conv *c)
 {
@@ -88,7 +88,8 @@ static const json *decision(const struct conv *c)
 /* A variable as it is when it is a string, as JSON otherwise. */
 #define AS_TEXT(name) "{{ " name " if " name " is string else " name " | tojson }}"
 
-static const char julia_option[] = "{% if o.description %}" AS_TEXT("o.description") "{% else %}{{ o.key }}{% endif %}";
+static const char julia_option[] =
+	"{% if o.description %}" AS_TEXT("o.description") "{% else %}{{ o.key }}{% endif %}";
 static const char laya_option[] =
 	"{% if type == 'choice' %}{{ o.key }}{% if o.description %}: " AS_TEXT("o.description") "{% endif %}"
 	"{% elif type == 'score' %}level {{ o.key }}: " AS_TEXT("o.description")
@@ -107,7 +108,8 @@ static int decision_template(struct conv *c)
 
 	if (!c->err->code && (!cls || !sep || !mask))
 		err_set(c->err, HFGGUF_CORRUPT,
-			"tokenizer/tokenizer_config.json: cls_token, sep_token and mask_token must be there for %s", c->hf_arch);
+			"tokenizer/tokenizer_config.json: cls_token, sep_token and mask_token must be there for %s",
+			c->hf_arch);
 	if (!c->err->code) {
 		buf_printf(&b, "%s{{ type }} question: %s%s", cls, AS_TEXT("instructions"), sep);
 		buf_printf(&b, "{%% for o in options %%}%s %s{%% endfor %%}", mask, julia ? julia_option : laya_option);

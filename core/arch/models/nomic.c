@@ -45,8 +45,8 @@ static int check_config(struct conv *c)
 		const char *want = is_moe(c) ? expected[i].moe : expected[i].dense;
 
 		if (!is_value(json_get(c->hparams, expected[i].key), want))
-			return err_set(c->err, HFGGUF_UNSUPPORTED, "config.json: \"%s\" must be %s for %s", expected[i].key,
-				       want, c->kv.arch);
+			return err_set(c->err, HFGGUF_UNSUPPORTED, "config.json: \"%s\" must be %s for %s",
+				       expected[i].key, want, c->kv.arch);
 	}
 	return 0;
 }
@@ -76,8 +76,8 @@ static int is_xlmroberta(struct conv *c)
 	if (c->err->code)
 		return c->err->code;
 	if (strcmp(type, "Unigram") && strcmp(type, "WordPiece"))
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "tokenizer.json: a model of type \"%s\" is not supported for %s",
-			       type, c->hf_arch);
+		return err_set(c->err, HFGGUF_UNSUPPORTED,
+			       "tokenizer.json: a model of type \"%s\" is not supported for %s", type, c->hf_arch);
 	return !strcmp(type, "Unigram");
 }
 

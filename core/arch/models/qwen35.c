@@ -32,12 +32,16 @@ static bool rename_mtp(const char *name, int64_t main, char *out)
 	if (!strncmp(rest, "layers.", 7) && isdigit((unsigned char)rest[7])) {
 		long long i = strtoll(rest + 7, &end, 10);
 
-		return *end == '.' && i < 65536 && snprintf(out, 512, "model.layers.%lld%s", (long long)main + i, end) < 512;
+		return *end == '.' && i < 65536 &&
+		       snprintf(out, 512, "model.layers.%lld%s", (long long)main + i, end) < 512;
 	}
-	for (size_t i = 0; dot && i < sizeof(mtp_parts) / sizeof(mtp_parts[0]); i++)
-		if (strlen(mtp_parts[i].from) == (size_t)(dot - rest) && !strncmp(rest, mtp_parts[i].from, (size_t)(dot - rest)) &&
-		    !strchr(dot + 1, '.'))
-			return snprintf(out, 512, "model.layers.%lld.%s%s", (long long)main, mtp_parts[i].to, dot) < 512;
+	for (size_t i = 0; dot && !strchr(dot + 1, '.') && i < sizeof(mtp_parts) / sizeof(mtp_parts[0]); i++) {
+		size_t n = strlen(mtp_parts[i].from);
+
+		if (n == (size_t)(dot - rest) && !strncmp(rest, mtp_parts[i].from, n))
+			return snprintf(out, 512, "model.layers.%lld.%s%s", (long long)main, mtp_parts[i].to, dot) <
+			       512;
+	}
 	return false;
 }
 
@@ -53,7 +57,7 @@ static int name_mtp(struct conv *c, const char *name, char *out)
 	if (leaves_mtp(c))
 		return 0;
 	if (main == INT64_MAX)
-		return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: \"num_hidden_layers\" must be there for %s", c->hf_arch);
+		return conv_bad(c, "no \"num_hidden_layers\"");
 	if (!rename_mtp(name, main, out))
 		strcpy(out, name);
 	return 1;
@@ -87,8 +91,7 @@ static int next_init(struct conv *c)
 			conv_note(c, "no prediction layers are there: as with no-mtp");
 	}
 	if (n < 0 || n > 65535 || mtp < 0 || mtp > 65535)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld layers and %lld prediction layers", (long long)n,
-			       (long long)mtp);
+		return conv_bad(c, "%lld layers and %lld prediction layers", (long long)n, (long long)mtp);
 	return conv_remap(c, c->kv.arch, (int)(n + mtp));
 }
 
@@ -123,8 +126,7 @@ static int param_recurrent(struct conv *c)
 	if (!types)
 		return 0;
 	if ((int64_t)json_count(types) != n)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: layer_types has %zu entries for %lld layers",
-			       json_count(types), (long long)n);
+		return conv_bad(c, "a \"layer_types\" of %zu for %lld layers", json_count(types), (long long)n);
 	list = arena_array(c->arena, (size_t)c->block_count + 1, sizeof(*list));
 	if (!list)
 		return err_nomem(c->err);
@@ -177,8 +179,8 @@ static int load_heads(struct conv *c, struct heads *h)
 		return c->err->code;
 	if (n_k <= 0 || n_v <= 0 || k_dim <= 0 || v_dim <= 0 || n_v % n_k || n_v > 1 << 20 || k_dim > 1 << 20 ||
 	    v_dim > 1 << 20)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: linear attention with %lld key heads of %lld and %lld value "
-			       "heads of %lld", (long long)n_k, (long long)k_dim, (long long)n_v, (long long)v_dim);
+		return conv_bad(c, "linear attention of %lld key heads of %lld and %lld value heads of %lld",
+				(long long)n_k, (long long)k_dim, (long long)n_v, (long long)v_dim);
 	*h = (struct heads){ (uint64_t)n_k, (uint64_t)n_v, (uint64_t)k_dim, (uint64_t)v_dim };
 	return 0;
 }
@@ -251,7 +253,8 @@ const struct arch arch_qwen3next = {
 /* ---- Qwen 3.5: value heads from grouped (by key head) to tiled order, which ggml broadcasts ---- */
 
 /* head_dim: elements a head along axis. */
-static const struct tensor *tile(struct conv *c, const struct tensor *t, int axis, const struct heads *h, uint64_t head_dim)
+static const struct tensor *tile(struct conv *c, const struct tensor *t, int axis, const struct heads *h,
+				 uint64_t head_dim)
 {
 	uint64_t dims[TENSOR_MAX_DIMS];
 	int a;

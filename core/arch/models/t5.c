@@ -53,8 +53,8 @@ static const struct param_rule t5_params[] = {
 static const struct param_rule encoder_params[] = { SIZE_PARAMS, HEAD_PARAMS, FILE_TYPE, PARAMS_END };
 
 const struct arch arch_t5 = {
-	.classes = "T5WithLMHeadModel T5ForConditionalGeneration MT5ForConditionalGeneration UMT5ForConditionalGeneration "
-		   "UMT5Model",
+	.classes = "T5WithLMHeadModel T5ForConditionalGeneration MT5ForConditionalGeneration "
+		   "UMT5ForConditionalGeneration UMT5Model",
 	.gguf = "t5",
 	.params = t5_params,
 	.tensors = tensors,
