@@ -1,8 +1,8 @@
 /*
  * Architectures are data. A `struct arch` says everything about one family of Hugging Face classes: which classes,
- * which GGUF architecture, how names are filtered (name rules), which hyper-parameters become which KV (parameter rules),
- * what happens to tensors (tensor rules) and which vocabulary method applies. Rules are tried in order, own rules before
- * the parent's; what no rule can say is a hook. A new Llama-like model is under 30 lines in one place.
+ * which GGUF architecture, how names are filtered (name rules), which hyper-parameters become which KV (parameter
+ * rules), what happens to tensors (tensor rules) and which vocabulary method applies. Rules are tried in order, own
+ * rules before the parent's; what no rule can say is a hook. A new Llama-like model is under 30 lines in one place.
  *
  * The reference's class hierarchy is the model: `parent` is the Python superclass, a rule list is its method body.
  */
@@ -21,8 +21,17 @@
 #include "core/vocab/vocab.h"
 
 enum ftype { /* llama_ftype numbers that the converter writes as general.file_type */
-	FTYPE_F32 = 0, FTYPE_F16 = 1, FTYPE_Q8_0 = 7, FTYPE_BF16 = 32, FTYPE_TQ1_0 = 36, FTYPE_TQ2_0 = 37,
-	FTYPE_MXFP4_MOE = 38, FTYPE_NVFP4 = 39, FTYPE_GUESSED = 1024
+	     FTYPE_F32 = 0,
+	     FTYPE_F16 = 1,
+	     FTYPE_Q4_0 = 2,
+	     FTYPE_Q4_1 = 3,
+	     FTYPE_Q8_0 = 7,
+	     FTYPE_BF16 = 32,
+	     FTYPE_TQ1_0 = 36,
+	     FTYPE_TQ2_0 = 37,
+	     FTYPE_MXFP4_MOE = 38,
+	     FTYPE_NVFP4 = 39,
+	     FTYPE_GUESSED = 1024
 };
 
 struct conv;
@@ -139,7 +148,8 @@ struct arch {
 	/* Pre-quantized checkpoints; NULL: the parent's. */
 	int (*dequant)(struct conv *c);        /* dequant_model; calls conv_dequant(c) for what is usual */
 	int (*before_nvfp4)(struct conv *c);   /* _generate_nvfp4_tensors before super's: changes c->in */
-	/* _repack_nvfp4 before super's: moves rows or groups of codes (U8, two columns a byte) and scales (16 columns) */
+	/* _repack_nvfp4 before super's: moves rows or groups of codes (U8, two columns a byte) and scales (16 columns)
+	 */
 	int (*move_nvfp4)(struct conv *c, const char *name, const struct tensor **codes, const struct tensor **scales);
 };
 
@@ -148,6 +158,8 @@ struct out_tensor {
 	enum ggml_type type;
 	const struct tensor *t; /* shape of the GGUF tensor, outermost first; U8 rows of blocks when raw */
 	bool raw;               /* t's bytes are the tensor's blocks already */
+	/* The checkpoint's own codes and scales in this type (outtype=native): U8 rows of blocks; or NULL. */
+	const struct tensor *blocks;
 	bool tool;              /* llama-quantize's kernel, not the converter's */
 	const float *weights;   /* importance of the columns, a row of them for each expert; or NULL */
 	uint64_t dims[TENSOR_MAX_DIMS]; /* logical shape (differs from t's when raw) */

@@ -1,7 +1,8 @@
 /*
  * One conversion from start to end, in the order in which the reference's classes do it:
  *
- *   hparams -> class -> index tensors -> auto type -> text_config merge -> __init__ -> tensors -> metadata -> KV -> vocabulary
+ *   hparams -> class -> index tensors -> auto type -> text_config merge -> __init__ -> tensors -> metadata -> KV ->
+ * vocabulary
  *
  * The order is visible in the file: KV that tensors bring come right after general.architecture.
  */
@@ -171,22 +172,24 @@ static int choose_class(struct conv *c)
 	if (c->err->code)
 		return c->err->code;
 	if (!c->hf_arch)
-		return err_set(c->err, HFGGUF_NOT_FOUND,
-			       "config.json: no \"architectures\", and model_type \"%s\" does not tell; arch=CLASS names one",
-			       json_str_or(c->hparams, "model_type", ""));
+		return err_set(
+		    c->err, HFGGUF_NOT_FOUND,
+		    "config.json: no \"architectures\", and model_type \"%s\" does not tell; arch=CLASS names one",
+		    json_str_or(c->hparams, "model_type", ""));
 	c->arch = arch_find(c->hf_arch);
 	if (!c->arch)
-		return err_set(c->err, HFGGUF_UNSUPPORTED,
-			       "config.json: the architecture %s is not supported (nearest: %s); arch=CLASS overrides it",
-			       c->hf_arch, arch_nearest(c->hf_arch));
+		return err_set(
+		    c->err, HFGGUF_UNSUPPORTED,
+		    "config.json: the architecture %s is not supported (nearest: %s); arch=CLASS overrides it",
+		    c->hf_arch, arch_nearest(c->hf_arch));
 	if (c->arch->select) {
 		const struct arch *other = c->arch->select(c);
 
 		c->arch = other ? other : c->arch;
 	}
 	if (!c->err->code && c->opt->dspark && strcmp(c->hf_arch, "DeepseekV4ForCausalLM"))
-		return err_set(c->err, HFGGUF_OPTION, "dspark: only DeepseekV4ForCausalLM holds such a draft, this is %s",
-			       c->hf_arch);
+		return err_set(c->err, HFGGUF_OPTION,
+		               "dspark: only DeepseekV4ForCausalLM holds such a draft, this is %s", c->hf_arch);
 	if (!c->err->code && (c->opt->mtp || c->opt->no_mtp) && conv_mtp(c) <= MTP_NO)
 		return err_set(c->err, HFGGUF_OPTION, "%s: %s has no prediction layers of its own to take or leave",
 			       c->opt->mtp ? "mtp" : "no-mtp", c->hf_arch);
@@ -225,7 +228,8 @@ static int load_hparams(struct conv *c)
 		json *raw = source_json(c->src, "config.json", 64 << 20, c->err);
 
 		if (!raw)
-			return c->err->code ? c->err->code : err_set(c->err, HFGGUF_NOT_FOUND, "config.json is not there");
+			return c->err->code ? c->err->code
+			                    : err_set(c->err, HFGGUF_NOT_FOUND, "config.json is not there");
 		json_free(c->hparams);
 		c->hparams = raw;
 	}
@@ -266,7 +270,8 @@ static int load_rope(struct conv *c)
 		{ "original_max_position_embeddings", "original_max_position_embeddings" },
 	};
 	const json *given = json_first(c->hparams, "rope_parameters rope_scaling");
-	const json *local = conv_find(c, "local_rope_theta rope_local_theta rope_theta_local swa_rope_theta rope_local_base_freq");
+	const json *local =
+	    conv_find(c, "local_rope_theta rope_local_theta rope_theta_local swa_rope_theta rope_local_base_freq");
 	bool ok = true;
 
 	c->rope = json_true(given) && cJSON_IsObject(given) ? cJSON_Duplicate(given, true) : json_object();
@@ -413,6 +418,8 @@ static const char *ftype_name(enum ftype f)
 	switch (f) {
 	case FTYPE_F32: return "F32";
 	case FTYPE_BF16: return "BF16";
+	case FTYPE_Q4_0: return "Q4_0";
+	case FTYPE_Q4_1: return "Q4_1";
 	case FTYPE_Q8_0: return "Q8_0";
 	case FTYPE_TQ1_0: return "TQ1_0";
 	case FTYPE_TQ2_0: return "TQ2_0";
@@ -465,8 +472,7 @@ struct conv *conv_run(struct source *src, const struct options *opt, const char 
 		goto fail;
 	if (!opt->vocab_only && (conv_prequantized(c) || conv_tensors(c)))
 		goto fail;
-	if (c->scheme && (c->ftype == FTYPE_F32 || c->ftype == FTYPE_F16 || c->ftype == FTYPE_BF16))
-		c->ftype = c->scheme->nvfp4 ? FTYPE_NVFP4 : c->scheme->mxfp4 ? FTYPE_MXFP4_MOE : c->ftype;
+	conv_prequantized_type(c);
 	if (load_metadata(c) || write_metadata(c))
 		goto fail;
 	return c;

@@ -19,6 +19,10 @@ int conv_filter_name(struct conv *c, char *name);
 int conv_prequantized(struct conv *c);
 /* fp8-as-q8: does the tensor of this Hugging Face name become Q8_0? */
 bool conv_is_fp8_q8(const struct conv *c, const char *origin);
+/* outtype=native: adds t as the checkpoint's own blocks; *done tells whether a type holds them. */
+int conv_add_native(struct conv *c, const char *gguf_name, const struct tensor *t, bool *done);
+/* The file's type after all tensors: that of native or repacked ones. */
+void conv_prequantized_type(struct conv *c);
 /* The KV that go with NVFP4 tensors of 16-bit activations. */
 int conv_prec_a4(struct conv *c);
 /* prepare_qkv_fusion */

@@ -51,8 +51,8 @@ const char *conv_map(struct conv *c, const char *name)
 
 	if (name_map_get(&c->map, name, ".weight .bias", out, sizeof(out)) < 0) {
 		err_set(c->err, HFGGUF_UNSUPPORTED,
-			"tensor %s: no rule of %s (%s) knows it; ignore-unknown leaves such tensors out", name, c->hf_arch,
-			c->kv.arch);
+		        "tensor %s: no rule of %s (%s) knows it; ignore-unknown leaves such tensors out", name,
+		        c->hf_arch, c->kv.arch);
 		return NULL;
 	}
 	return conv_printf(c, "%s", out);
@@ -168,11 +168,19 @@ int conv_add(struct conv *c, const char *gguf_name, const struct tensor *t, enum
 
 int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t)
 {
+	enum ggml_type type;
+	bool done = false;
+
 	if (!t || !gguf_name) {
 		err_prefix(c->err, "tensor %s", it->origin);
 		return c->err->code ? c->err->code : err_nomem(c->err);
 	}
-	return conv_add(c, gguf_name, t, choose_type(c, it, gguf_name, t), false);
+	type = choose_type(c, it, gguf_name, t);
+	/* where nothing but the file's type speaks for it */
+	if (str_starts(c->outtype, "native") && type == type_of_ftype(c->ftype) &&
+	    (conv_add_native(c, gguf_name, t, &done) || done))
+		return c->err->code;
+	return conv_add(c, gguf_name, t, type, false);
 }
 
 int conv_direct(struct conv *c, const struct item *it, enum model_tensor kind, int bid, const char *suffix)

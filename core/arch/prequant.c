@@ -1,6 +1,7 @@
 /* Pre-quantized checkpoints: how core/scheme's results enter the conversion (prepare_tensors). */
 #include "core/arch/conv.h"
 
+#include "core/scheme/native.h"
 #include "core/scheme/scheme.h"
 
 #include <stdlib.h>
@@ -14,7 +15,9 @@ static const char *rename_module(void *arg, const char *name)
 	int keep;
 
 	if (strlen(name) >= sizeof(text))
-		return err_set(c->err, HFGGUF_RANGE, "quantized_layers of the quantization config: a name that is too long"), NULL;
+		return err_set(c->err, HFGGUF_RANGE,
+		               "quantized_layers of the quantization config: a name that is too long"),
+		       NULL;
 	strcpy(text, name);
 	keep = conv_filter_name(c, text);
 	if (keep < 0)
@@ -57,7 +60,8 @@ static const char *beside(struct conv *c, const char *name, const char *what)
 
 static int write_blocks(struct conv *c, struct scheme_blocks *s)
 {
-	int (*move)(struct conv *, const char *, const struct tensor **, const struct tensor **) = INHERITED(c, move_nvfp4);
+	int (*move)(struct conv *, const char *, const struct tensor **, const struct tensor **) =
+	    INHERITED(c, move_nvfp4);
 	const char *name = conv_map(c, s->name);
 	int e = name ? 0 : c->err->code;
 
@@ -104,6 +108,76 @@ bool conv_is_fp8_q8(const struct conv *c, const char *origin)
 {
 	return c->scheme && origin && map_find(&c->scheme->q8, origin, strlen(origin));
 }
+
+/* ---- outtype=native ---- */
+
+static int is_exact(struct conv *c, const struct tensor *blocks)
+{
+	struct tensor_ctx ctx = { c->src, scratch_new(), c->err };
+	int exact = ctx.scratch ? native_is_exact(blocks, &ctx) : err_nomem(c->err);
+
+	scratch_free(ctx.scratch);
+	return exact;
+}
+
+int conv_add_native(struct conv *c, const char *gguf_name, const struct tensor *t, bool *done)
+{
+	enum ggml_type type = GGML_F32;
+	const struct tensor *blocks = t->n_dims >= 2 ? t_native(&c->b, t, &type) : NULL;
+	int exact = 1;
+
+	*done = false;
+	if (!blocks)
+		return c->err->code;
+	if (!strcmp(c->outtype, "native-strict"))
+		exact = is_exact(c, blocks);
+	if (!exact)
+		conv_note(c, "%s: %s would round its scales, the float type instead", gguf_name,
+		          quant_type(type)->name);
+	if (exact <= 0)
+		return c->err->code;
+	if (conv_add(c, gguf_name, t, type, false))
+		return c->err->code;
+	c->out.v[c->out.n - 1].blocks = blocks;
+	*done = true;
+	return 0;
+}
+
+/* Of native blocks, the type that holds most values. */
+static enum ftype native_type(const struct conv *c)
+{
+	static const struct { enum ggml_type type; enum ftype ftype; } types[] = {
+		{ GGML_Q4_0, FTYPE_Q4_0 }, { GGML_Q4_1, FTYPE_Q4_1 }, { GGML_Q8_0, FTYPE_Q8_0 },
+		{ GGML_TQ2_0, FTYPE_TQ2_0 }, { GGML_MXFP4, FTYPE_MXFP4_MOE },
+	};
+	enum ftype best = c->ftype;
+	uint64_t most = 0;
+
+	for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++) {
+		uint64_t n = 0;
+
+		for (size_t i = 0; i < c->out.n; i++)
+			if (c->out.v[i].blocks && c->out.v[i].type == types[k].type)
+				n += c->out.v[i].t->n;
+		if (n > most) {
+			most = n;
+			best = types[k].ftype;
+		}
+	}
+	return best;
+}
+
+void conv_prequantized_type(struct conv *c)
+{
+	if (!c->scheme || (c->ftype != FTYPE_F32 && c->ftype != FTYPE_F16 && c->ftype != FTYPE_BF16))
+		return;
+	if (c->scheme->nvfp4)
+		c->ftype = FTYPE_NVFP4;
+	else
+		c->ftype = c->scheme->mxfp4 ? FTYPE_MXFP4_MOE : native_type(c);
+}
+
+/* ---- metadata ---- */
 
 static int by_text(const void *x, const void *y)
 {

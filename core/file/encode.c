@@ -19,6 +19,8 @@ enum dtype encode_dtype(enum ggml_type t)
 
 const struct tensor *encode_verbatim(const struct out_tensor *o)
 {
+	if (o->blocks)
+		return NULL;
 	if (o->raw || o->t->dtype == encode_dtype(o->type))
 		return o->t;
 	return o->type == GGML_BF16 ? tensor_uncast(o->t, DT_BF16) : NULL;
@@ -86,9 +88,9 @@ int encode_run(const struct out_tensor *o, uint64_t first, uint64_t n, bool big_
 	enum dtype plain = encode_dtype(o->type);
 	int e;
 
-	if (o->raw)
-		return tensor_read(o->t, first / q->block_values * q->block_bytes, n / q->block_values * q->block_bytes, out,
-				   ctx);
+	if (o->raw || o->blocks)
+		return tensor_read(o->blocks ? o->blocks : o->t, first / q->block_values * q->block_bytes,
+				   n / q->block_values * q->block_bytes, out, ctx);
 	e = same ? tensor_read(same, first, n, out, ctx) : encode_blocks(o, first, n, out, ctx);
 	if (!e && same && plain == DT_BF16)
 		bf16_quiet_row(out, n);

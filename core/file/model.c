@@ -2,6 +2,7 @@
 #include "core/file/model.h"
 
 #include "core/quant/policy.h"
+#include "core/scheme/native.h"
 #include "core/scheme/scheme.h"
 
 #include <ctype.h>
@@ -45,8 +46,15 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 	for (size_t i = 0; i < m->n_files; i++) {
 		const struct vtensor *t = vfile_find_unit(&m->files[i].v, key);
 
-		if (t)
-			return vtensor_compute(&m->files[i].v, t, key, out, thread, err);
+		if (t) {
+			int e = vtensor_compute(&m->files[i].v, t, key, out, thread, err);
+
+			if (!e && t->o->blocks && native_tell_rounded(t->o->blocks))
+				log_add(&m->log,
+				        "%s: %s does not hold all of the checkpoint's scales; they are rounded",
+				        t->g->name, quant_type(t->o->type)->name);
+			return e;
+		}
 	}
 	return err_set(err, HFGGUF_RANGE, "no tensor holds unit %llu", (unsigned long long)key);
 }
@@ -180,7 +188,8 @@ static int add_all(struct hfgguf_model *m, struct err *err)
 {
 	static const char converter[] = "F32 F16 BF16 Q8_0 TQ1_0 TQ2_0 COPY";
 
-	if (add_named(m, "f32", err) || add_named(m, "f16", err) || add_named(m, "bf16", err) || add_named(m, "q8_0", err))
+	if (add_named(m, "f32", err) || add_named(m, "f16", err) || add_named(m, "bf16", err) ||
+	    add_named(m, "q8_0", err))
 		return err->code;
 	for (size_t i = 0; mixture_at(i); i++) {
 		struct err one = ERR_INIT;
@@ -205,7 +214,8 @@ static int add_all(struct hfgguf_model *m, struct err *err)
 static int add_types(struct hfgguf_model *m, struct err *err)
 {
 	if (m->opt.type && (m->opt.quantize || str_in("all", m->opt.type)))
-		return m->opt.quantize ? err_set(err, HFGGUF_OPTION, "type and quantize exclude each other") : add_all(m, err);
+		return m->opt.quantize ? err_set(err, HFGGUF_OPTION, "type and quantize exclude each other")
+		                       : add_all(m, err);
 	if (m->opt.quantize)
 		return add_quantized(m, m->opt.quantize, err);
 	if (!m->opt.type)
@@ -249,7 +259,8 @@ static int open_model(struct hfgguf_model *m, const char *path, const char *opti
 		return err->code;
 	so.mistral_format = m->opt.mistral_format;
 	m->src = source_open(path, &so, err);
-	if (!m->src && m->opt.vocab_only && err->code == HFGGUF_NOT_FOUND) { /* weights only tell outtype=auto's type then */
+	if (!m->src && m->opt.vocab_only &&
+	    err->code == HFGGUF_NOT_FOUND) { /* weights only tell outtype=auto's type then */
 		err_clear(err);
 		so.no_weights = true;
 		m->src = source_open(path, &so, err);
@@ -365,21 +376,38 @@ ssize_t hfgguf_pread(struct hfgguf_model *m, size_t file, void *buf, size_t n, u
 
 /* ---- status ---- */
 
+/* Of outtype=native, with those that were computed twice. */
+static uint64_t rounded_blocks(const struct hfgguf_model *m)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < m->n_files; i++)
+		for (size_t k = 0; k < m->files[i].v.n_tensors; k++)
+			if (m->files[i].v.tensors[k].o->blocks)
+				n += native_rounded(m->files[i].v.tensors[k].o->blocks);
+	return n;
+}
+
 char *hfgguf_stats_text(struct hfgguf_model *m)
 {
 	struct buf b = BUF_INIT;
 	struct cache_stats s;
 
 	cache_stats(m->cache, &s);
-	buf_printf(&b, "reads %llu\nread_bytes %llu\n", (unsigned long long)__atomic_load_n(&m->reads, __ATOMIC_RELAXED),
-		   (unsigned long long)__atomic_load_n(&m->bytes_read, __ATOMIC_RELAXED));
+	buf_printf(&b, "reads %llu\nread_bytes %llu\n",
+	           (unsigned long long)__atomic_load_n(&m->reads, __ATOMIC_RELAXED),
+	           (unsigned long long)__atomic_load_n(&m->bytes_read, __ATOMIC_RELAXED));
 	buf_printf(&b, "cache_hits %llu\ncache_misses %llu\ncache_waits %llu\ncache_prefetched %llu\n",
 		   (unsigned long long)s.hits, (unsigned long long)s.misses, (unsigned long long)s.waits,
 		   (unsigned long long)s.prefetched);
-	buf_printf(&b, "cache_evictions %llu\ncache_failures %llu\ncache_units %llu\ncache_bytes %llu\ncache_peak_bytes %llu\n",
-		   (unsigned long long)s.evictions, (unsigned long long)s.failures, (unsigned long long)s.units,
-		   (unsigned long long)s.bytes, (unsigned long long)s.peak_bytes);
-	buf_printf(&b, "compute_ns %llu\nwait_ns %llu\n", (unsigned long long)s.compute_ns, (unsigned long long)s.wait_ns);
+	buf_printf(
+	    &b,
+	    "cache_evictions %llu\ncache_failures %llu\ncache_units %llu\ncache_bytes %llu\ncache_peak_bytes %llu\n",
+	    (unsigned long long)s.evictions, (unsigned long long)s.failures, (unsigned long long)s.units,
+	    (unsigned long long)s.bytes, (unsigned long long)s.peak_bytes);
+	buf_printf(&b, "compute_ns %llu\nwait_ns %llu\n", (unsigned long long)s.compute_ns,
+	           (unsigned long long)s.wait_ns);
+	buf_printf(&b, "native_rounded_blocks %llu\n", (unsigned long long)rounded_blocks(m));
 	buf_printf(&b, "cpu_tier %s\n", quant_tier());
 	if (b.failed)
 		buf_free(&b);
@@ -443,7 +471,7 @@ char *hfgguf_types(void)
 {
 	struct buf b = BUF_INIT;
 
-	buf_puts(&b, "outtype\tf32 f16 bf16 q8_0 tq1_0 tq2_0 auto\nquantize\t");
+	buf_puts(&b, "outtype\tf32 f16 bf16 q8_0 tq1_0 tq2_0 auto native native-strict\nquantize\t");
 	for (size_t i = 0; mixture_at(i); i++)
 		buf_printf(&b, "%s%s", i ? " " : "", mixture_at(i)->name);
 	buf_puts(&b, "\n");
@@ -451,8 +479,8 @@ char *hfgguf_types(void)
 		const struct quant_type *q = quant_type((enum ggml_type)t);
 
 		if (q && q->quantize)
-			buf_printf(&b, "tensor\t%s\t%u values\t%u bytes\t%.4g bits per weight\n", q->name, q->block_values,
-				   q->block_bytes, 8.0 * q->block_bytes / q->block_values);
+			buf_printf(&b, "tensor\t%s\t%u values\t%u bytes\t%.4g bits per weight\n", q->name,
+			           q->block_values, q->block_bytes, 8.0 * q->block_bytes / q->block_values);
 	}
 	return text_or_null(&b);
 }

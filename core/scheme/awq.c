@@ -22,34 +22,76 @@ static float nibble(uint32_t word, uint64_t row)
 	return (float)(word >> shifts[row % 8] & 15);
 }
 
-static int awq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+/* Zero points or scales of groups: [group][row] for the rows of g's columns. */
+static int read_zeros(const struct tensor *t, const struct rect *g, float *out, struct tensor_ctx *ctx)
 {
-	const struct awq *a = t->param;
-	uint64_t w0 = r->row / 8, n_words = (r->row + r->n_rows - 1) / 8 + 1 - w0;
-	uint64_t g0 = r->col / a->group, n_groups = (r->col + r->n_cols - 1) / a->group + 1 - g0;
-	struct rect codes = { r->col, r->n_cols, w0, n_words }, zeros = { g0, n_groups, w0, n_words };
-	struct rect groups = { g0, n_groups, r->row, r->n_rows };
-	uint32_t *w = scratch_get(ctx->scratch, r->n_cols * n_words * sizeof(*w));
-	uint32_t *z = scratch_get(ctx->scratch, n_groups * n_words * sizeof(*z));
-	float *scales = scratch_get(ctx->scratch, n_groups * r->n_rows * sizeof(*scales));
-	int e = w && z && scales ? read_matrix(t->src[0], &codes, w, ctx) : err_nomem(ctx->err);
+	uint64_t w0 = g->col / 8, n_words = (g->col + g->n_cols - 1) / 8 + 1 - w0;
+	struct rect words = { g->row, g->n_rows, w0, n_words };
+	uint32_t *w = scratch_get(ctx->scratch, g->n_rows * n_words * sizeof(*w));
+	int e = w ? read_matrix(t->src[1], &words, w, ctx) : err_nomem(ctx->err);
 
-	if (!e)
-		e = read_matrix(t->src[1], &zeros, z, ctx);
+	for (uint64_t k = 0; k < g->n_rows && !e; k++)
+		for (uint64_t r = g->col; r < g->col + g->n_cols; r++)
+			*out++ = nibble(w[k * n_words + r / 8 - w0], r);
+	return e;
+}
+
+static int awq_load(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx)
+{
+	uint64_t w0 = r->row / 8, n_words = (r->row + r->n_rows - 1) / 8 + 1 - w0;
+	struct rect codes = { r->col, r->n_cols, w0, n_words }, groups = { 0, 0, r->row, r->n_rows };
+	uint32_t *w = scratch_get(ctx->scratch, q ? r->n_cols * n_words * sizeof(*w) : 0);
+	float *zeros, *scales;
+	int e = load_groups(NULL, ((const struct awq *)t->param)->group, 0, r, a, &groups.row, &groups.n_rows, ctx);
+
+	if (e)
+		return e;
+	zeros = scratch_get(ctx->scratch, groups.n_rows * r->n_rows * sizeof(*zeros));
+	scales = scratch_get(ctx->scratch, groups.n_rows * r->n_rows * sizeof(*scales));
+	a->zeros = zeros;
+	a->scales = scales;
+	a->row_step = 1;
+	a->group_step = r->n_rows;
+	e = w && zeros && scales ? read_zeros(t, &groups, zeros, ctx) : err_nomem(ctx->err);
 	if (!e)
 		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
-	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
-		uint64_t row = r->row + i, word = row / 8 - w0;
-
-		for (uint64_t g = 0, c = 0; g < n_groups; g++) {
-			uint64_t end = (g0 + g + 1) * a->group - r->col;
-			float zero = nibble(z[g * n_words + word], row), scale = scales[g * r->n_rows + i];
-
-			for (end = end < r->n_cols ? end : r->n_cols; c < end; c++)
-				*out++ = (nibble(w[c * n_words + word], row) - zero) * scale;
-		}
-	}
+	if (!e && q)
+		e = read_matrix(t->src[0], &codes, w, ctx);
+	for (uint64_t row = r->row; row < r->row + r->n_rows && !e && q; row++)
+		for (uint64_t c = 0; c < r->n_cols; c++)
+			*q++ = nibble(w[c * n_words + row / 8 - w0], row);
 	return e;
+}
+
+static int awq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	struct affine a;
+	int e = awq_load(t, r, out, &a, ctx);
+
+	if (!e)
+		affine_apply(r, &a, out);
+	return e;
+}
+
+static int awq_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+		     struct tensor_ctx *ctx)
+{
+	struct affine a;
+	int e = awq_load(t, r, q, &a, ctx);
+
+	if (!e)
+		affine_parts(r, &a, block, parts);
+	return e;
+}
+
+bool native_awq(struct build *b, const struct tensor *t, struct native *n)
+{
+	uint64_t group = ((const struct awq *)t->param)->group;
+
+	(void)b;
+	n->parts = awq_parts;
+	n->type = GGML_Q4_1;
+	return t->dims[1] % 32 == 0 && (group % 32 == 0 || group >= t->dims[1]);
 }
 
 static int awq_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
@@ -62,7 +104,7 @@ static void awq_describe(const struct tensor *t, struct buf *b)
 	buf_printf(b, "group %llu", (unsigned long long)((const struct awq *)t->param)->group);
 }
 
-static const struct tensor_ops op_awq = { "dequant awq", awq_read, awq_describe };
+const struct tensor_ops op_awq = { "dequant awq", awq_read, awq_describe };
 
 static bool is_words(const struct tensor *t)
 {

@@ -5,24 +5,55 @@
 
 #include <string.h>
 
-static int bitnet_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+/* Codes 0…3. */
+static int read_codes(const struct tensor *t, const struct rect *r, float *q, struct tensor_ctx *ctx)
 {
-	uint64_t stored = t->src[0]->dims[0], per_row = stored ? t->src[0]->n / stored : 1, cols = t->dims[t->n_dims - 1];
-	uint64_t inner = per_row / cols; /* rows of a first index */
+	uint64_t stored = t->src[0]->dims[0], cols = t->dims[t->n_dims - 1];
+	uint64_t inner = t->src[0]->n / stored / cols; /* rows of a first index */
 	uint8_t *w = scratch_get(ctx->scratch, r->n_cols);
-	float scale, values[4];
-	int e = w ? tensor_read_f32(t->src[1], 0, 1, &scale, ctx) : err_nomem(ctx->err);
+	int e = w ? 0 : err_nomem(ctx->err);
 
-	for (int q = 0; q < 4 && !e; q++)
-		values[q] = ((float)q - 1) / scale;
 	for (uint64_t i = r->row; i < r->row + r->n_rows && !e; i++) {
 		uint64_t plane = i / inner / stored, at = (i - plane * stored * inner) * cols + r->col;
 
 		e = tensor_read(t->src[0], at, r->n_cols, w, ctx);
 		for (uint64_t c = 0; c < r->n_cols && !e; c++)
-			*out++ = values[w[c] >> 2 * plane & 3];
+			*q++ = (float)(w[c] >> 2 * plane & 3);
 	}
 	return e;
+}
+
+static int bitnet_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	float scale, values[4];
+	int e = tensor_read_f32(t->src[1], 0, 1, &scale, ctx);
+
+	for (int q = 0; q < 4 && !e; q++)
+		values[q] = ((float)q - 1) / scale;
+	if (!e)
+		e = read_codes(t, r, out, ctx);
+	for (uint64_t i = 0; i < r->n_rows * r->n_cols && !e; i++)
+		out[i] = values[(int)out[i]];
+	return e;
+}
+
+static int bitnet_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+			struct tensor_ctx *ctx)
+{
+	float scale;
+	int e = tensor_read_f32(t->src[1], 0, 1, &scale, ctx);
+
+	for (uint64_t i = 0; i < r->n_rows * r->n_cols / block && !e; i++)
+		parts[i] = (struct part){ 1 / scale, 1, false };
+	return e || !q ? e : read_codes(t, r, q, ctx);
+}
+
+bool native_bitnet(struct build *b, const struct tensor *t, struct native *n)
+{
+	(void)b;
+	n->parts = bitnet_parts;
+	n->type = GGML_TQ2_0;
+	return t->dims[t->n_dims - 1] % 256 == 0;
 }
 
 static int bitnet_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
@@ -30,7 +61,7 @@ static int bitnet_read(const struct tensor *t, uint64_t first, uint64_t n, void 
 	return read_rects(t, first, n, out, ctx, bitnet_rect);
 }
 
-static const struct tensor_ops op_bitnet = { "dequant bitnet", bitnet_read, NULL };
+const struct tensor_ops op_bitnet = { "dequant bitnet", bitnet_read, NULL };
 
 const struct tensor *t_bitnet(struct build *b, const struct tensor *weight, const struct tensor *scale)
 {

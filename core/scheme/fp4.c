@@ -59,7 +59,18 @@ static void fp4_describe(const struct tensor *t, struct buf *b)
 	buf_printf(b, "group %llu", (unsigned long long)((const struct fp4 *)t->param)->group);
 }
 
-static const struct tensor_ops op_fp4 = { "dequant fp4", fp4_read, fp4_describe };
+const struct tensor_ops op_fp4 = { "dequant fp4", fp4_read, fp4_describe };
+
+bool native_fp4(struct build *b, const struct tensor *t, struct native *n)
+{
+	const struct fp4 *p = t->param;
+
+	if (!p->exponents || p->group != 32)
+		return false;
+	n->type = GGML_MXFP4;
+	n->blocks = t_mxfp4_blocks(b, t->src[0], t->src[1]);
+	return n->blocks != NULL;
+}
 
 const struct tensor *t_fp4(struct build *b, const struct tensor *codes, const struct tensor *scale, uint64_t group,
 			   bool exponents)

@@ -50,42 +50,67 @@ static int read_zeros(const struct tensor *t, const struct rect *groups, float *
 	return e;
 }
 
-static int gptq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+static int gptq_load(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx)
 {
 	const struct gptq *g = t->param;
 	uint64_t unit = word_unit(g->bits), u0 = r->col / unit, n_units = (r->col + r->n_cols - 1) / unit + 1 - u0;
-	uint64_t n_groups = t->src[2]->dims[0];
 	struct rect words = { u0 * unit_words(g->bits), n_units * unit_words(g->bits), r->row, r->n_rows };
-	struct rect groups = { n_groups, 0, r->row, r->n_rows }; /* those that the columns are in */
-	uint32_t *group = scratch_get(ctx->scratch, r->n_cols * sizeof(*group));
-	uint32_t *w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
+	struct rect groups = { 0, 0, r->row, r->n_rows };
+	uint32_t *w = scratch_get(ctx->scratch, q ? words.n_rows * words.n_cols * sizeof(*w) : 0);
 	float *line = scratch_get(ctx->scratch, n_units * unit * sizeof(*line)), *zeros, *scales;
-	int e = group && w && line ? 0 : err_nomem(ctx->err);
+	int e = load_groups(t->n_src > 3 ? t->src[3] : NULL, g->group, t->src[2]->dims[0], r, a, &groups.row,
+			    &groups.n_rows, ctx);
 
-	if (!e)
-		e = read_groups(t->n_src > 3 ? t->src[3] : NULL, g->group, n_groups, r->col, r->n_cols, group, ctx);
-	for (uint64_t c = 0; c < r->n_cols && !e; c++) {
-		groups.row = group[c] < groups.row ? group[c] : groups.row;
-		groups.n_rows = group[c] > groups.n_rows ? group[c] : groups.n_rows; /* the last, for now */
-	}
-	groups.n_rows = groups.n_rows - groups.row + 1;
 	if (e)
 		return e;
-	for (uint64_t c = 0; c < r->n_cols; c++)
-		group[c] -= (uint32_t)groups.row;
 	zeros = scratch_get(ctx->scratch, groups.n_rows * groups.n_cols * sizeof(*zeros));
 	scales = scratch_get(ctx->scratch, groups.n_rows * groups.n_cols * sizeof(*scales));
-	e = zeros && scales ? read_matrix(t->src[0], &words, w, ctx) : err_nomem(ctx->err);
-	if (!e)
-		e = read_zeros(t, &groups, zeros, ctx);
+	a->zeros = zeros;
+	a->scales = scales;
+	a->row_step = 1;
+	a->group_step = r->n_rows;
+	e = w && line && zeros && scales ? read_zeros(t, &groups, zeros, ctx) : err_nomem(ctx->err);
 	if (!e)
 		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
-	for (uint64_t i = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
+	if (!e && q)
+		e = read_matrix(t->src[0], &words, w, ctx);
+	for (uint64_t i = 0; i < r->n_rows && !e && q; i++) {
 		unpack_line(g->bits, w + i, r->n_rows, n_units, line);
-		memcpy(out, line + (r->col - u0 * unit), r->n_cols * sizeof(*out));
-		affine_groups(out, group, r->n_cols, zeros + i, scales + i, groups.n_cols);
+		memcpy(q + i * r->n_cols, line + (r->col - u0 * unit), r->n_cols * sizeof(*q));
 	}
 	return e;
+}
+
+static int gptq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	struct affine a;
+	int e = gptq_load(t, r, out, &a, ctx);
+
+	if (!e)
+		affine_apply(r, &a, out);
+	return e;
+}
+
+static int gptq_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+		      struct tensor_ctx *ctx)
+{
+	struct affine a;
+	int e = gptq_load(t, r, q, &a, ctx);
+
+	if (!e)
+		affine_parts(r, &a, block, parts);
+	return e;
+}
+
+bool native_gptq(struct build *b, const struct tensor *t, struct native *n)
+{
+	const struct gptq *g = t->param;
+
+	(void)b;
+	n->parts = gptq_parts;
+	n->type = g->bits == 4 ? (g->symmetric ? GGML_Q4_0 : GGML_Q4_1) : GGML_Q8_0;
+	return (g->bits == 4 || (g->bits == 8 && g->symmetric)) && g->in_order && t->dims[1] % 32 == 0 &&
+	       (g->group % 32 == 0 || g->group >= t->dims[1]);
 }
 
 static int gptq_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
@@ -100,7 +125,7 @@ static void gptq_describe(const struct tensor *t, struct buf *b)
 	buf_printf(b, "%u bit%s", g->bits, t->n_src > 3 ? " g_idx" : "");
 }
 
-static const struct tensor_ops op_gptq = { "dequant gptq", gptq_read, gptq_describe };
+const struct tensor_ops op_gptq = { "dequant gptq", gptq_read, gptq_describe };
 
 static bool is_words(const struct tensor *t)
 {
@@ -186,7 +211,7 @@ int scheme_gptq(struct job *j)
 	int64_t bits = json_int_or(j->config, "bits", 0), group = json_int_or(j->config, "group_size", 128);
 	const char *format = json_str_or(j->config, "checkpoint_format", "gptq");
 	struct gptq g = { (unsigned)bits, !strcmp(format, "gptq"), group > 0 ? (uint64_t)group : (uint64_t)INT64_MAX,
-			  json_true(json_get(j->config, "sym")) };
+			  json_true(json_get(j->config, "sym")), !json_true(json_get(j->config, "desc_act")) };
 
 	if (!is_width((uint64_t)bits))
 		return job_refuse(j, "GPTQ of %lld bits is none of 2, 3, 4, 8", (long long)bits);

@@ -44,40 +44,66 @@ static int read_zeros(const struct tensor *t, const struct rect *g, float *out, 
 	return e;
 }
 
-static int packed_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+static int packed_load(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx)
 {
-	const struct packed *p = &((const struct param *)t->param)->p;
-	const struct tensor *g_idx = ((const struct param *)t->param)->g_idx;
+	const struct param *param = t->param;
+	const struct packed *p = &param->p;
 	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word, n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
-	struct rect words = { r->row, r->n_rows, w0, n_words }, g = { r->row, r->n_rows, 0, t->src[1]->dims[1] };
-	uint32_t *group = scratch_get(ctx->scratch, r->n_cols * sizeof(*group));
-	uint32_t *w = scratch_get(ctx->scratch, r->n_rows * n_words * sizeof(*w));
+	struct rect words = { r->row, r->n_rows, w0, n_words }, g = { r->row, r->n_rows, 0, 0 };
+	uint32_t *w = scratch_get(ctx->scratch, q ? r->n_rows * n_words * sizeof(*w) : 0);
 	float *line = scratch_get(ctx->scratch, n_words * per_word * sizeof(*line)), *zeros, *scales;
-	int e = group && w && line ? 0 : err_nomem(ctx->err);
+	int e = load_groups(param->g_idx, p->group, t->src[1]->dims[1], r, a, &g.col, &g.n_cols, ctx);
 
-	if (!e)
-		e = read_groups(g_idx, p->group, t->src[1]->dims[1], r->col, r->n_cols, group, ctx);
 	if (e)
 		return e;
-	if (!g_idx) { /* neighbours: those between the first and the last */
-		g.col = group[0];
-		g.n_cols = group[r->n_cols - 1] + 1 - g.col;
-	}
-	for (uint64_t c = 0; c < r->n_cols; c++)
-		group[c] -= (uint32_t)g.col;
 	zeros = scratch_get(ctx->scratch, g.n_rows * g.n_cols * sizeof(*zeros));
 	scales = scratch_get(ctx->scratch, g.n_rows * g.n_cols * sizeof(*scales));
-	e = zeros && scales ? read_matrix(t->src[0], &words, w, ctx) : err_nomem(ctx->err);
-	if (!e)
-		e = read_zeros(t, &g, zeros, ctx);
+	a->zeros = zeros;
+	a->scales = scales;
+	a->row_step = g.n_cols;
+	a->group_step = 1;
+	e = w && line && zeros && scales ? read_zeros(t, &g, zeros, ctx) : err_nomem(ctx->err);
 	if (!e)
 		e = read_matrix_f32(t->src[1], &g, scales, ctx);
-	for (uint64_t i = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
+	if (!e && q)
+		e = read_matrix(t->src[0], &words, w, ctx);
+	for (uint64_t i = 0; i < r->n_rows && !e && q; i++) {
 		scheme_kernels()->unpack(w + i * n_words, 1, p->bits, n_words, line);
-		memcpy(out, line + (r->col - w0 * per_word), r->n_cols * sizeof(*out));
-		affine_groups(out, group, r->n_cols, zeros + i * g.n_cols, scales + i * g.n_cols, 1);
+		memcpy(q + i * r->n_cols, line + (r->col - w0 * per_word), r->n_cols * sizeof(*q));
 	}
 	return e;
+}
+
+static int packed_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	struct affine a;
+	int e = packed_load(t, r, out, &a, ctx);
+
+	if (!e)
+		affine_apply(r, &a, out);
+	return e;
+}
+
+static int packed_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+			struct tensor_ctx *ctx)
+{
+	struct affine a;
+	int e = packed_load(t, r, q, &a, ctx);
+
+	if (!e)
+		affine_parts(r, &a, block, parts);
+	return e;
+}
+
+bool native_packed(struct build *b, const struct tensor *t, struct native *n)
+{
+	const struct param *p = t->param;
+
+	(void)b;
+	n->parts = packed_parts;
+	n->type = p->p.bits == 4 ? (p->zero ? GGML_Q4_1 : GGML_Q4_0) : GGML_Q8_0;
+	return (p->p.bits == 4 || (p->p.bits == 8 && !p->zero)) && !p->g_idx && p->p.columns % 32 == 0 &&
+	       (p->p.group % 32 == 0 || p->p.group >= p->p.columns);
 }
 
 static int packed_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
@@ -92,7 +118,7 @@ static void packed_describe(const struct tensor *t, struct buf *b)
 	buf_printf(b, "%u bit group %llu", p->bits, (unsigned long long)p->group);
 }
 
-static const struct tensor_ops op_packed = { "dequant packed", packed_read, packed_describe };
+const struct tensor_ops op_packed = { "dequant packed", packed_read, packed_describe };
 
 static bool is_words(const struct tensor *t)
 {

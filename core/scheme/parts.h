@@ -2,6 +2,7 @@
 #ifndef CORE_SCHEME_PARTS_H
 #define CORE_SCHEME_PARTS_H
 
+#include "core/quant/quant.h"
 #include "core/scheme/kernels.h"
 #include "core/scheme/scheme.h"
 #include "core/tensor/node.h"
@@ -34,7 +35,8 @@ struct gptq {
 	unsigned bits;  /* 2 3 4 8 */
 	unsigned add;   /* to stored zero points: 1 in the older format */
 	uint64_t group; /* columns that share a scale, when there is no g_idx */
-	bool symmetric; /* as the config says: zero points are all in the middle */
+	/* as the config says, which may err: zero points are all in the middle; columns are in the groups' order */
+	bool symmetric, in_order;
 };
 /* qweight I32 [columns*bits/32, rows], qzeros I32 [groups, rows*bits/32], scales [groups, rows], g_idx I32 [columns] or
  * NULL -> [rows, columns] */
@@ -69,11 +71,47 @@ const struct tensor *t_bnb4(struct build *b, const struct bnb4_layout *layout, c
 const struct tensor *t_fp4(struct build *b, const struct tensor *codes, const struct tensor *scale, uint64_t group,
 			   bool exponents);
 
-/* Group numbers of columns [col, col + n): read from g_idx (negative ones count from the end) or col / group. */
-int read_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, uint64_t col, uint64_t n, uint32_t *out,
-		struct tensor_ctx *ctx);
-/* x = (x - zero[g]) * scale[g] for each column; zero and scale have `stride` floats from group to group. */
-void affine_groups(float *x, const uint32_t *groups, uint64_t n, const float *zero, const float *scale, size_t stride);
+/* ---- codes, zero points and scales of a rectangle: value = (code - zero) * scale ---- */
+
+struct affine { /* in scratch memory; of row i and the group g of a column: zeros[i * row_step + g * group_step] */
+	uint32_t *group; /* of each column, counted from the first that is loaded */
+	const float *zeros, *scales;
+	size_t row_step, group_step;
+};
+
+/* Loads a rectangle: codes to q, row after row, unless that is NULL. */
+typedef int load_fn(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx);
+
+/* Groups of the columns of r into a->group: read from g_idx (negative ones count from the end) or column / group. groups
+ * becomes the run of groups that are needed, as rows; its columns stay. */
+int load_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct affine *a,
+		uint64_t *first, uint64_t *n, struct tensor_ctx *ctx);
+/* Codes to values, in place. */
+void affine_apply(const struct rect *r, const struct affine *a, float *x);
+
+struct part { /* what a run of columns of one row has in common */
+	float scale, zero;
+	bool mixed; /* not the same for all: the first's */
+};
+/* The parts of `block` columns each, row after row; r->n_cols is a multiple. */
+void affine_parts(const struct rect *r, const struct affine *a, unsigned block, struct part *parts);
+
+/* ---- blocks of GGUF types that hold the same values (native.c) ---- */
+
+/* Codes (unless q is NULL) and parts of a rectangle of a node. */
+typedef int parts_fn(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+		     struct tensor_ctx *ctx);
+
+struct native {
+	enum ggml_type type;
+	parts_fn *parts;             /* blocks are made of these, or */
+	const struct tensor *blocks; /* are there already */
+};
+
+/* For each kind of node: fills *n, false when no type holds its values, as far as structure tells. */
+typedef bool native_fn(struct build *b, const struct tensor *t, struct native *n);
+extern const struct tensor_ops op_scaled, op_bitnet, op_gptq, op_packed, op_awq, op_fp4;
+native_fn native_scaled, native_bitnet, native_gptq, native_packed, native_awq, native_fp4;
 
 /* ---- recognising ---- */
 

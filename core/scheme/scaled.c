@@ -78,6 +78,43 @@ static int scaled_read(const struct tensor *t, uint64_t first, uint64_t n, void 
 	return read_rects(t, first, n, out, ctx, scaled_rect);
 }
 
+/* int8 only: the stored value is the code. */
+static int scaled_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+			struct tensor_ctx *ctx)
+{
+	const struct scaled *s = t->param;
+	int last = t->n_dims - 1;
+	int e = q ? read_matrix_f32(t->src[0], r, q, ctx) : 0;
+
+	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
+		uint64_t first = row_scale(t, r->row + i) + r->col / s->block[last] * s->stride[last];
+		uint64_t n = (r->col + r->n_cols - 1) / s->block[last] * s->stride[last] - r->col / s->block[last] * s->stride[last];
+		size_t mark = scratch_mark(ctx->scratch);
+		float *scales = scratch_get(ctx->scratch, (n + 1) * sizeof(*scales));
+
+		e = scales ? tensor_read_f32(t->src[1], first, n + 1, scales, ctx) : err_nomem(ctx->err);
+		for (uint64_t c = r->col; c < r->col + r->n_cols && !e; c += block, parts++) {
+			uint64_t at = (c / s->block[last] - r->col / s->block[last]) * s->stride[last];
+
+			*parts = (struct part){ scales[at], 0, false };
+		}
+		scratch_release(ctx->scratch, mark);
+	}
+	return e;
+}
+
+bool native_scaled(struct build *b, const struct tensor *t, struct native *n)
+{
+	const struct scaled *s = t->param;
+	int last = t->n_dims - 1;
+
+	(void)b;
+	n->parts = scaled_parts;
+	n->type = GGML_Q8_0;
+	return t->src[0]->dtype == DT_I8 && last >= 0 && t->dims[last] % 32 == 0 &&
+	       (!s->stride[last] || s->block[last] % 32 == 0);
+}
+
 static void scaled_describe(const struct tensor *t, struct buf *b)
 {
 	const struct scaled *s = t->param;
@@ -87,7 +124,7 @@ static void scaled_describe(const struct tensor *t, struct buf *b)
 			buf_printf(b, "%s%llu", b->n && b->p[b->n - 1] != '(' ? "x" : "", (unsigned long long)s->block[d]);
 }
 
-static const struct tensor_ops op_scaled = { "scale", scaled_read, scaled_describe };
+const struct tensor_ops op_scaled = { "scale", scaled_read, scaled_describe };
 
 static const struct tensor *misfit(struct build *b, const struct tensor *weight, const struct tensor *scale)
 {

@@ -17,6 +17,9 @@ struct view { /* element (i0, i1, …) is element offset + sum(i * strides) of s
 /* A node with n computed; NULL with err set when the shape is too large or memory is out. */
 struct tensor *node_new(struct build *b, const struct tensor_ops *ops, enum dtype dtype, int n_dims,
 			const uint64_t *dims, const struct tensor *const *src, uint32_t n_src, const void *param);
+/* A view of base by strides of its elements in order; the caller sees to it that all lie within. */
+const struct tensor *node_view(struct build *b, const struct tensor *base, uint64_t offset, int n_dims,
+			       const uint64_t *dims, const uint64_t *strides);
 /* An axis in Python's sense, or -1 with err set. */
 int node_axis(struct build *b, const struct tensor *t, int axis);
 

@@ -250,6 +250,15 @@ static const struct tensor *view_new(struct build *b, const struct tensor *base,
 	return node_new(b, &op_view, base->dtype, n_dims, dims, &base, 1, v);
 }
 
+const struct tensor *node_view(struct build *b, const struct tensor *base, uint64_t offset, int n_dims,
+			       const uint64_t *dims, const uint64_t *strides)
+{
+	struct view v = { .offset = offset };
+
+	memcpy(v.strides, strides, (size_t)n_dims * sizeof(*strides));
+	return view_new(b, base, &v, n_dims, dims);
+}
+
 /* Movement of a cast is a cast of the movement. */
 #define LIFT_CAST(b, t, moved)                                               \
 	do {                                                                 \
@@ -362,7 +371,8 @@ const struct tensor *t_slice_step(struct build *b, const struct tensor *t, int a
 	if (!t || (axis = node_axis(b, t, axis)) < 0)
 		return NULL;
 	LIFT_CAST(b, t, t_slice_step(b, under, axis, start, len, step));
-	if (!step || (len && (!checked_mul(len - 1, step, &end) || !checked_add(end, start, &end) || end >= t->dims[axis]))) {
+	if (!step ||
+	    (len && (!checked_mul(len - 1, step, &end) || !checked_add(end, start, &end) || end >= t->dims[axis]))) {
 		err_set(b->err, HFGGUF_CORRUPT, "rows %llu+%llu are wanted of a dimension of %llu",
 			(unsigned long long)start, (unsigned long long)len, (unsigned long long)t->dims[axis]);
 		return NULL;

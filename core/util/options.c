@@ -17,50 +17,51 @@ static const struct row {
 	size_t offset;
 	enum kind kind;
 } rows[] = {
-	TEXT("outtype", outtype, "TYPE", "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default)"),
-	TEXT("quantize", quantize, "TYPE", "llama-quantize's type, applied to the outtype file"),
-	TEXT("type", type, "NAME[:NAME...]", "several files in one mount: F16:Q8_0, or all"),
-	TEXT("model-name", model_name, "NAME", "general.name and the file name's stem"),
-	TEXT("metadata", metadata, "FILE", "JSON file with general.* overrides"),
-	TEXT("outfile", outfile, "NAME", "file name; {ftype} stands for the type"),
-	TEXT("split-max-size", split_max_size_text, "N[K|M|G]", "bytes a shard at most"),
-	TEXT("split-max-tensors", split_max_tensors_text, "N", "tensors a shard at most"),
-	FLAG("no-tensor-first-split", no_tensor_first_split, "no tensors in the first shard"),
-	FLAG("vocab-only", vocab_only, "only the vocabulary"),
-	FLAG("mmproj", mmproj, "only the multimodal projector"),
-	FLAG("mtp", mtp, "only the multi-token prediction head"),
-	FLAG("no-mtp", no_mtp, "without the multi-token prediction layers"),
-	FLAG("no-nextn", no_mtp, "same as no-mtp"),
-	FLAG("dspark", dspark, "only DeepSeek-V4's draft tensors"),
-	FLAG("fuse-qkv", fuse_qkv, "one tensor for Q, K and V"),
-	FLAG("fuse-gate-up-exps", fuse_gate_up_exps, "one tensor for the experts' gate and up"),
-	FLAG("fp8-as-q8", fp8_as_q8, "FP8 tensors become Q8_0"),
-	FLAG("bigendian", bigendian, "big-endian file"),
-	FLAG("mistral-format", mistral_format, "params.json and consolidated*.safetensors"),
-	FLAG("disable-mistral-community-chat-template", no_mistral_template, "no built-in chat template"),
-	FLAG("sentence-transformers-dense-modules", dense_modules, "with the Dense modules"),
-	TEXT("target-model-dir", target_model_dir, "DIR", "target of a draft model"),
-	TEXT("base", base, "DIR", "base model of a LoRA adapter"),
-	TEXT("arch", arch, "CLASS", "Hugging Face class to assume"),
-	TEXT("pre", pre, "NAME", "pre-tokenizer to assume"),
-	FLAG("ignore-unknown", ignore_unknown, "leave out tensors that no rule knows"),
-	TEXT("imatrix", imatrix, "FILE", "quantizer: importance matrix"),
-	FLAG("pure", pure, "quantizer: every tensor the same type"),
-	FLAG("leave-output-tensor", leave_output_tensor, "quantizer: output.weight as it is"),
-	TEXT("output-tensor-type", output_tensor_type, "TYPE", "quantizer: type of output.weight"),
-	TEXT("token-embedding-type", token_embedding_type, "TYPE", "quantizer: type of the embeddings"),
-	LIST("tensor-type", tensor_type, "PATTERN=TYPE", "quantizer: type of tensors that match; repeatable"),
-	LIST("include-weights", include_weights, "NAME", "quantizer: importance of these only; repeatable"),
-	LIST("exclude-weights", exclude_weights, "NAME", "quantizer: no importance of these; repeatable"),
-	LIST("override-kv", override_kv, "KEY=TYPE:VALUE", "quantizer: a key's value; repeatable"),
-	TEXT("prune-layers", prune_layers, "N[,N...]", "quantizer: leave these layers out"),
-	FLAG("keep-split", keep_split, "quantizer: shards as the converter's"),
-	FLAG("allow-requantize", allow_requantize, "quantizer: take tensors that are quantized already"),
-	TEXT("cache_size", cache_size_text, "N[K|M|G]", "bytes of computed units to keep (default 64M)"),
-	TEXT("threads", threads_text, "N", "worker threads (default: one a CPU)"),
-	FLAG("no-lazy", no_lazy, "accepted, no effect"),
-	FLAG("use-temp-file", use_temp_file, "accepted, no effect"),
-	FLAG("verbose", verbose, "accepted, no effect"),
+    TEXT("outtype", outtype, "TYPE",
+         "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default) native native-strict"),
+    TEXT("quantize", quantize, "TYPE", "llama-quantize's type, applied to the outtype file"),
+    TEXT("type", type, "NAME[:NAME...]", "several files in one mount: F16:Q8_0, or all"),
+    TEXT("model-name", model_name, "NAME", "general.name and the file name's stem"),
+    TEXT("metadata", metadata, "FILE", "JSON file with general.* overrides"),
+    TEXT("outfile", outfile, "NAME", "file name; {ftype} stands for the type"),
+    TEXT("split-max-size", split_max_size_text, "N[K|M|G]", "bytes a shard at most"),
+    TEXT("split-max-tensors", split_max_tensors_text, "N", "tensors a shard at most"),
+    FLAG("no-tensor-first-split", no_tensor_first_split, "no tensors in the first shard"),
+    FLAG("vocab-only", vocab_only, "only the vocabulary"),
+    FLAG("mmproj", mmproj, "only the multimodal projector"),
+    FLAG("mtp", mtp, "only the multi-token prediction head"),
+    FLAG("no-mtp", no_mtp, "without the multi-token prediction layers"),
+    FLAG("no-nextn", no_mtp, "same as no-mtp"),
+    FLAG("dspark", dspark, "only DeepSeek-V4's draft tensors"),
+    FLAG("fuse-qkv", fuse_qkv, "one tensor for Q, K and V"),
+    FLAG("fuse-gate-up-exps", fuse_gate_up_exps, "one tensor for the experts' gate and up"),
+    FLAG("fp8-as-q8", fp8_as_q8, "FP8 tensors become Q8_0"),
+    FLAG("bigendian", bigendian, "big-endian file"),
+    FLAG("mistral-format", mistral_format, "params.json and consolidated*.safetensors"),
+    FLAG("disable-mistral-community-chat-template", no_mistral_template, "no built-in chat template"),
+    FLAG("sentence-transformers-dense-modules", dense_modules, "with the Dense modules"),
+    TEXT("target-model-dir", target_model_dir, "DIR", "target of a draft model"),
+    TEXT("base", base, "DIR", "base model of a LoRA adapter"),
+    TEXT("arch", arch, "CLASS", "Hugging Face class to assume"),
+    TEXT("pre", pre, "NAME", "pre-tokenizer to assume"),
+    FLAG("ignore-unknown", ignore_unknown, "leave out tensors that no rule knows"),
+    TEXT("imatrix", imatrix, "FILE", "quantizer: importance matrix"),
+    FLAG("pure", pure, "quantizer: every tensor the same type"),
+    FLAG("leave-output-tensor", leave_output_tensor, "quantizer: output.weight as it is"),
+    TEXT("output-tensor-type", output_tensor_type, "TYPE", "quantizer: type of output.weight"),
+    TEXT("token-embedding-type", token_embedding_type, "TYPE", "quantizer: type of the embeddings"),
+    LIST("tensor-type", tensor_type, "PATTERN=TYPE", "quantizer: type of tensors that match; repeatable"),
+    LIST("include-weights", include_weights, "NAME", "quantizer: importance of these only; repeatable"),
+    LIST("exclude-weights", exclude_weights, "NAME", "quantizer: no importance of these; repeatable"),
+    LIST("override-kv", override_kv, "KEY=TYPE:VALUE", "quantizer: a key's value; repeatable"),
+    TEXT("prune-layers", prune_layers, "N[,N...]", "quantizer: leave these layers out"),
+    FLAG("keep-split", keep_split, "quantizer: shards as the converter's"),
+    FLAG("allow-requantize", allow_requantize, "quantizer: take tensors that are quantized already"),
+    TEXT("cache_size", cache_size_text, "N[K|M|G]", "bytes of computed units to keep (default 64M)"),
+    TEXT("threads", threads_text, "N", "worker threads (default: one a CPU)"),
+    FLAG("no-lazy", no_lazy, "accepted, no effect"),
+    FLAG("use-temp-file", use_temp_file, "accepted, no effect"),
+    FLAG("verbose", verbose, "accepted, no effect"),
 };
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -193,10 +194,12 @@ static int parse_size(const char *name, const char *text, uint64_t unit, uint64_
 		end = scale ? end + 1 : (char *)text;
 	}
 	if (end == text || *end || __builtin_mul_overflow((uint64_t)v, scale, out))
-		return err_set(err, HFGGUF_OPTION, "option \"%s=%s\": not a number, optionally followed by K, M or G", name,
-			       text);
+		return err_set(err, HFGGUF_OPTION, "option \"%s=%s\": not a number, optionally followed by K, M or G",
+		               name, text);
 	return 0;
 }
+
+static const char outtypes[] = "f32 f16 bf16 q8_0 tq1_0 tq2_0 auto native native-strict";
 
 static int check(struct options *o, struct err *err)
 {
@@ -205,11 +208,12 @@ static int check(struct options *o, struct err *err)
 	o->cache_size = 64u << 20;
 	if (!o->outtype && !(o->outtype = strdup("auto")))
 		return err_nomem(err);
-	if (!str_in(o->outtype, "f32 f16 bf16 q8_0 tq1_0 tq2_0 auto"))
-		return err_set(err, HFGGUF_OPTION, "outtype=%s: not one of f32 f16 bf16 q8_0 tq1_0 tq2_0 auto", o->outtype);
+	if (!str_in(o->outtype, outtypes))
+		return err_set(err, HFGGUF_OPTION, "outtype=%s: not one of %s", o->outtype, outtypes);
 	if (o->mtp + o->no_mtp + o->dspark > 1)
 		return err_set(err, HFGGUF_OPTION, "mtp, no-mtp and dspark exclude each other");
-	if (o->split_max_size_text && parse_size("split-max-size", o->split_max_size_text, 1000, &o->split_max_size, err))
+	if (o->split_max_size_text &&
+	    parse_size("split-max-size", o->split_max_size_text, 1000, &o->split_max_size, err))
 		return err->code;
 	if (o->split_max_tensors_text &&
 	    parse_size("split-max-tensors", o->split_max_tensors_text, 1000, &o->split_max_tensors, err))

@@ -18,7 +18,7 @@ struct option_list { /* values of a repeatable option, NULL-terminated; v is NUL
 };
 
 struct options {
-	char *outtype;  /* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" */
+	char *outtype;  /* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" "native" "native-strict" */
 	char *quantize; /* llama-quantize type, or NULL */
 	char *type;     /* NAME[:NAME…] or "all", or NULL */
 	char *model_name, *metadata, *outfile, *target_model_dir, *base, *arch, *pre;
@@ -29,7 +29,8 @@ struct options {
 	char *cache_size_text, *threads_text, *split_max_tensors_text;
 	uint64_t split_max_size, split_max_tensors; /* 0: no split */
 	bool no_tensor_first_split, vocab_only, mmproj, mtp, no_mtp, dspark, fuse_qkv, fuse_gate_up_exps, fp8_as_q8,
-		bigendian, mistral_format, no_mistral_template, dense_modules, no_lazy, ignore_unknown, use_temp_file, verbose;
+	    bigendian, mistral_format, no_mistral_template, dense_modules, no_lazy, ignore_unknown, use_temp_file,
+	    verbose;
 	uint64_t cache_size; /* bytes */
 	unsigned threads;    /* 0: one per CPU */
 };

@@ -202,7 +202,7 @@ static void test_gptq(unsigned bits, unsigned add, bool act_order, const char *w
 	float *scale = arena_alloc(arena, G * OUT * 4), *want = arena_alloc(arena, OUT * IN * 4);
 	int32_t *g_idx = arena_alloc(arena, IN * 4);
 	const struct tensor *s = scales_of(DT_F16, G * OUT, DIMS(G, OUT), scale);
-	struct gptq g = { bits, add, GROUP, false };
+	struct gptq g = { bits, add, GROUP, false, false };
 
 	for (int c = 0; c < IN; c++)
 		g_idx[c] = act_order ? (int32_t)(random64() % G) - (c % 5 == 0 ? G : 0) : c / GROUP;
@@ -221,7 +221,7 @@ static void test_gptq(unsigned bits, unsigned add, bool act_order, const char *w
 static void test_gptq_refusals(void)
 {
 	enum { IN = 64, OUT = 8 };
-	struct gptq g = { 4, 1, 64, true };
+	struct gptq g = { 4, 1, 64, true, false };
 	const struct tensor *q = bytes_of(DT_I32, DIMS(8, OUT), random_bytes(8 * OUT * 4));
 	const struct tensor *z = bytes_of(DT_I32, DIMS(1, 1), random_bytes(4));
 	float scale[OUT], out[IN * OUT];
