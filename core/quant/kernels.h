@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum cpu_tier { CPU_C, CPU_AVX2, CPU_AVX512, CPU_TIERS };
+enum cpu_tier { CPU_C, CPU_AVX2, CPU_TIERS };
 
 /* Conversions of the numeric types, dispatched like the block types. */
 struct conv_table {

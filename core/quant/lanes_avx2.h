@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* For functions whose loops must be unrolled with the caller's constants. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -93,34 +94,57 @@ static inline __m256i bytes32(__m256i a, __m256i b, __m256i c, __m256i d)
 	return _mm256_permutevar8x32_epi32(r, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-static inline void transpose8(__m256 r[8])
+/* Four rows' halves -> one column in each half: lanes 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
+ALWAYS_INLINE void transpose4(__m256 r[4])
 {
-	__m256 t[8], u[8];
+	__m256 a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
+	__m256 c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
 
-	for (int i = 0; i < 4; i++) {
-		t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-		t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
-	}
-	for (int i = 0; i < 2; i++) {
-		u[4 * i] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0x44);
-		u[4 * i + 1] = _mm256_shuffle_ps(t[4 * i], t[4 * i + 2], 0xee);
-		u[4 * i + 2] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0x44);
-		u[4 * i + 3] = _mm256_shuffle_ps(t[4 * i + 1], t[4 * i + 3], 0xee);
-	}
-	for (int i = 0; i < 4; i++) {
-		r[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
-		r[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+	r[0] = _mm256_shuffle_ps(a, c, 0x44);
+	r[1] = _mm256_shuffle_ps(a, c, 0xee);
+	r[2] = _mm256_shuffle_ps(b, d, 0x44);
+	r[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+ALWAYS_INLINE void transpose8(__m256 r[8])
+{
+	__m256 top[4] = { r[0], r[1], r[2], r[3] }, bottom[4] = { r[4], r[5], r[6], r[7] };
+
+	transpose4(top);
+	transpose4(bottom);
+	r[0] = _mm256_permute2f128_ps(top[0], bottom[0], 0x20);
+	r[4] = _mm256_permute2f128_ps(top[0], bottom[0], 0x31);
+	r[1] = _mm256_permute2f128_ps(top[1], bottom[1], 0x20);
+	r[5] = _mm256_permute2f128_ps(top[1], bottom[1], 0x31);
+	r[2] = _mm256_permute2f128_ps(top[2], bottom[2], 0x20);
+	r[6] = _mm256_permute2f128_ps(top[2], bottom[2], 0x31);
+	r[3] = _mm256_permute2f128_ps(top[3], bottom[3], 0x20);
+	r[7] = _mm256_permute2f128_ps(top[3], bottom[3], 0x31);
+}
+
+/* out[j] lane k = rows[k][j], j < n (a multiple of 8). */
+static inline void load_rows(const float *const rows[8], int n, __m256 *out)
+{
+	for (int j = 0; j < n; j += 8) {
+		__m256 r[8] = {
+			_mm256_loadu_ps(rows[0] + j), _mm256_loadu_ps(rows[1] + j), _mm256_loadu_ps(rows[2] + j),
+			_mm256_loadu_ps(rows[3] + j), _mm256_loadu_ps(rows[4] + j), _mm256_loadu_ps(rows[5] + j),
+			_mm256_loadu_ps(rows[6] + j), _mm256_loadu_ps(rows[7] + j),
+		};
+
+		transpose8(r);
+		memcpy(out + j, r, sizeof(r));
 	}
 }
 
 /* out[j] lane k = x[k * stride + j], j < n (a multiple of 8). */
 static inline void load_lanes(const float *x, size_t stride, int n, __m256 *out)
 {
-	for (int j = 0; j < n; j += 8) {
-		for (int k = 0; k < 8; k++)
-			out[j + k] = _mm256_loadu_ps(x + (size_t)k * stride + j);
-		transpose8(out + j);
-	}
+	const float *rows[8];
+
+	for (int k = 0; k < 8; k++)
+		rows[k] = x + (size_t)k * stride;
+	load_rows(rows, n, out);
 }
 
 /* Sum of squares of each of 8 rows of n (a multiple of 8) values, in index order. */

@@ -22,7 +22,7 @@ static const struct quant_type facts[GGML_TYPE_COUNT] = {
 #undef T
 };
 
-static const char *const tier_names[CPU_TIERS] = { "c", "avx2", "avx512" };
+static const char *const tier_names[CPU_TIERS] = { "c", "avx2" };
 
 static struct quant_type types[GGML_TYPE_COUNT];
 static struct conv_table conv;
@@ -50,10 +50,7 @@ enum cpu_tier cpu_best_tier(void)
 	__builtin_cpu_init();
 	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") || !cpu_has_f16c())
 		return CPU_C;
-	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-	    !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
-		return CPU_AVX2;
-	return CPU_AVX512;
+	return CPU_AVX2;
 #else
 	return CPU_C;
 #endif

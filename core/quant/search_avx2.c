@@ -3,8 +3,8 @@
 
 #include "core/quant/search_avx2.h"
 
-/* Values of largest magnitude with their signs, 0 where all are below SEARCH_EPS; the first of equals. */
-static __m256 extreme8(int n, const __m256 *x)
+/* Values of largest magnitude with their signs, the first of equals. */
+static __m256 extreme_in_order8(int n, const __m256 *x)
 {
 	__m256 amax = _mm256_setzero_ps(), max = amax;
 
@@ -14,7 +14,24 @@ static __m256 extreme8(int n, const __m256 *x)
 		amax = select8(more, a, amax);
 		max = select8(more, x[i], max);
 	}
-	return _mm256_andnot_ps(_mm256_cmp_ps(amax, _mm256_set1_ps(SEARCH_EPS), _CMP_LT_OQ), max);
+	return max;
+}
+
+/* The same, 0 where all are below SEARCH_EPS. Only where both signs reach the maximum does the order count. */
+static inline __m256 extreme8(int n, const __m256 *x)
+{
+	__m256 top = x[0], bottom = x[0], amax, max, small;
+
+	for (int i = 1; i < n; i++) {
+		top = _mm256_max_ps(top, x[i]);
+		bottom = _mm256_min_ps(bottom, x[i]);
+	}
+	amax = _mm256_max_ps(abs8(top), abs8(bottom));
+	small = _mm256_cmp_ps(amax, _mm256_set1_ps(SEARCH_EPS), _CMP_LT_OQ);
+	max = select8(gt8(abs8(top), abs8(bottom)), top, bottom);
+	if (_mm256_movemask_ps(_mm256_andnot_ps(small, _mm256_cmp_ps(abs8(top), abs8(bottom), _CMP_EQ_OQ))))
+		max = extreme_in_order8(n, x);
+	return _mm256_andnot_ps(small, max);
 }
 
 /* v / max is at most nmax + 1 in magnitude, so this is nearest_int and clamp_int. */
@@ -82,23 +99,33 @@ struct moves_state {
 	__m256 sumlx, suml2;
 };
 
-/* One value of eight sub-blocks: moves its level where that gains. Returns the lanes that moved. */
-static inline __m256 move8(int nmax, __m256 x, __m256 w, __m256 wx, __m256 *l, struct moves_state *s)
+/* The level a value would move to, and the sums after it. Returns the lanes that gain by the move. */
+ALWAYS_INLINE __m256 gain8(int nmax, __m256 x, __m256 w, __m256 wx, __m256 l, const struct moves_state *s, __m256 *to,
+			   struct moves_state *after)
 {
 	const __m256 zero = _mm256_setzero_ps();
-	__m256 slx = _mm256_sub_ps(s->sumlx, _mm256_mul_ps(wx, *l));
-	__m256 sl2 = _mm256_sub_ps(s->suml2, _mm256_mul_ps(_mm256_mul_ps(w, *l), *l));
-	__m256 to = _mm256_cvtepi32_ps(clamp8(nearest8(_mm256_div_ps(_mm256_mul_ps(x, sl2), slx)), -nmax, nmax - 1));
-	__m256 move = _mm256_and_ps(gt8(slx, zero), _mm256_cmp_ps(to, *l, _CMP_NEQ_UQ));
+	__m256 slx = _mm256_sub_ps(s->sumlx, _mm256_mul_ps(wx, l)), move = gt8(slx, zero);
+	__m256 sl2 = _mm256_sub_ps(s->suml2, _mm256_mul_ps(_mm256_mul_ps(w, l), l));
 
-	slx = _mm256_add_ps(slx, _mm256_mul_ps(wx, to));
-	sl2 = _mm256_add_ps(sl2, _mm256_mul_ps(_mm256_mul_ps(w, to), to));
+	*to = _mm256_cvtepi32_ps(clamp8(nearest8(_mm256_div_ps(_mm256_mul_ps(x, sl2), slx)), -nmax, nmax - 1));
+	move = _mm256_and_ps(move, _mm256_cmp_ps(*to, l, _CMP_NEQ_UQ));
+	slx = _mm256_add_ps(slx, _mm256_mul_ps(wx, *to));
+	sl2 = _mm256_add_ps(sl2, _mm256_mul_ps(_mm256_mul_ps(w, *to), *to));
 	move = _mm256_and_ps(move, gt8(sl2, zero));
-	move = _mm256_and_ps(move, gt8(_mm256_mul_ps(_mm256_mul_ps(slx, slx), s->suml2),
+	*after = (struct moves_state){ slx, sl2 };
+	return _mm256_and_ps(move, gt8(_mm256_mul_ps(_mm256_mul_ps(slx, slx), s->suml2),
 				       _mm256_mul_ps(_mm256_mul_ps(s->sumlx, s->sumlx), sl2)));
+}
+
+/* One value of eight sub-blocks: moves its level where that gains. Returns the lanes that moved. */
+ALWAYS_INLINE __m256 move8(int nmax, __m256 x, __m256 w, __m256 wx, __m256 *l, struct moves_state *s)
+{
+	struct moves_state after;
+	__m256 to, move = gain8(nmax, x, w, wx, *l, s, &to, &after);
+
 	*l = select8(move, to, *l);
-	s->sumlx = select8(move, slx, s->sumlx);
-	s->suml2 = select8(move, sl2, s->suml2);
+	s->sumlx = select8(move, after.sumlx, s->sumlx);
+	s->suml2 = select8(move, after.suml2, s->suml2);
 	return move;
 }
 
@@ -120,6 +147,31 @@ static void moves_start(int nmax, const __m256 *x, __m256 *w, __m256 *wx, __m256
 	}
 }
 
+/* Levels from 0, and the scale. */
+static void moves_result(int nmax, const __m256 *l, const struct moves_state *s, __m256 zero, __m256i *L, __m256 *scale)
+{
+	__m256 ok = _mm256_andnot_ps(zero, gt8(s->suml2, _mm256_setzero_ps()));
+
+	*scale = _mm256_and_ps(ok, _mm256_div_ps(s->sumlx, s->suml2));
+	for (int i = 0; i < 16; i++) {
+		__m256i v = _mm256_add_epi32(_mm256_cvtps_epi32(l[i]), _mm256_set1_epi32(nmax));
+
+		L[i] = _mm256_andnot_si256(_mm256_castps_si256(zero), v);
+	}
+}
+
+unsigned search_symmetric_still_avx2(int nmax, const __m256 *x, __m256i *L, __m256 *scale)
+{
+	__m256 w[16], wx[16], l[16], zero, any = _mm256_setzero_ps(), to;
+	struct moves_state s, after;
+
+	moves_start(nmax, x, w, wx, l, &s, &zero);
+	for (int i = 0; i < 16; i++)
+		any = _mm256_or_ps(any, gain8(nmax, x[i], w[i], wx[i], l[i], &s, &to, &after));
+	moves_result(nmax, l, &s, zero, L, scale);
+	return (unsigned)_mm256_movemask_ps(_mm256_andnot_ps(zero, any));
+}
+
 void search_symmetric_moves_avx2(int nmax, const __m256 x[2][16], __m256i L[2][16], __m256 scale[2])
 {
 	__m256 w[2][16], wx[2][16], l[2][16], zero[2];
@@ -134,22 +186,14 @@ void search_symmetric_moves_avx2(int nmax, const __m256 x[2][16], __m256i L[2][1
 			__m256 a = move8(nmax, x[0][i], w[0][i], wx[0][i], &l[0][i], &s[0]);
 			__m256 b = move8(nmax, x[1][i], w[1][i], wx[1][i], &l[1][i], &s[1]);
 
-			moved = _mm256_or_ps(moved,
-					     _mm256_or_ps(_mm256_andnot_ps(zero[0], a), _mm256_andnot_ps(zero[1], b)));
+			moved = _mm256_or_ps(moved, _mm256_andnot_ps(zero[0], a));
+			moved = _mm256_or_ps(moved, _mm256_andnot_ps(zero[1], b));
 		}
 		if (!_mm256_movemask_ps(moved)) /* a lane that moved nothing would move nothing again */
 			break;
 	}
-	for (int h = 0; h < 2; h++) {
-		__m256 ok = _mm256_andnot_ps(zero[h], gt8(s[h].suml2, _mm256_setzero_ps()));
-
-		scale[h] = _mm256_and_ps(ok, _mm256_div_ps(s[h].sumlx, s[h].suml2));
-		for (int i = 0; i < 16; i++) {
-			__m256i v = _mm256_add_epi32(_mm256_cvtps_epi32(l[h][i]), _mm256_set1_epi32(nmax));
-
-			L[h][i] = _mm256_andnot_si256(_mm256_castps_si256(zero[h]), v);
-		}
-	}
+	for (int h = 0; h < 2; h++)
+		moves_result(nmax, l[h], &s[h], zero[h], L[h], &scale[h]);
 }
 
 struct affine_lanes {

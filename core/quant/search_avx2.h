@@ -8,7 +8,13 @@
 /* Lane k: sub-block k. L[j]: level of its value j. n is 16 or 32; x must be finite. */
 __m256 search_symmetric_avx2(int n, int nmax, const __m256 *x, const __m256 *w, __m256i *L);
 
-/* Two times eight sub-blocks of 16, interleaved to hide the latency of their chains; levels -nmax..nmax-1 + nmax. */
+/*
+ * search_symmetric_moves for sub-blocks of 16 in two steps. The first gives the levels and scales before any
+ * move; while nothing has moved the sums stay as they are, so all levels are tested side by side. Returns a bit
+ * for each lane in which a level would move: only those (one in five) need the second.
+ */
+unsigned search_symmetric_still_avx2(int nmax, const __m256 *x, __m256i *L, __m256 *scale);
+/* The moves: two times eight sub-blocks, interleaved to hide the latency of their chains. */
 void search_symmetric_moves_avx2(int nmax, const __m256 x[2][16], __m256i L[2][16], __m256 scale[2]);
 
 /*
