@@ -63,6 +63,7 @@ int cmd_cat(struct cli *cli);
 int cmd_cp(struct cli *cli);
 int cmd_sum(struct cli *cli);
 int cmd_verify(struct cli *cli);
+int cmd_check(struct cli *cli);
 int cmd_tokens(struct cli *cli);
 int cmd_archs(struct cli *cli);
 int cmd_types(struct cli *cli);

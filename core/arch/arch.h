@@ -21,17 +21,8 @@
 #include "core/vocab/vocab.h"
 
 enum ftype { /* llama_ftype numbers that the converter writes as general.file_type */
-	     FTYPE_F32 = 0,
-	     FTYPE_F16 = 1,
-	     FTYPE_Q4_0 = 2,
-	     FTYPE_Q4_1 = 3,
-	     FTYPE_Q8_0 = 7,
-	     FTYPE_BF16 = 32,
-	     FTYPE_TQ1_0 = 36,
-	     FTYPE_TQ2_0 = 37,
-	     FTYPE_MXFP4_MOE = 38,
-	     FTYPE_NVFP4 = 39,
-	     FTYPE_GUESSED = 1024
+	FTYPE_F32 = 0, FTYPE_F16 = 1, FTYPE_Q4_0 = 2, FTYPE_Q4_1 = 3, FTYPE_Q8_0 = 7, FTYPE_BF16 = 32, FTYPE_TQ1_0 = 36,
+	FTYPE_TQ2_0 = 37, FTYPE_MXFP4_MOE = 38, FTYPE_NVFP4 = 39, FTYPE_GUESSED = 1024
 };
 
 struct conv;

@@ -189,7 +189,7 @@ static int choose_class(struct conv *c)
 	}
 	if (!c->err->code && c->opt->dspark && strcmp(c->hf_arch, "DeepseekV4ForCausalLM"))
 		return err_set(c->err, HFGGUF_OPTION,
-		               "dspark: only DeepseekV4ForCausalLM holds such a draft, this is %s", c->hf_arch);
+			       "dspark: only DeepseekV4ForCausalLM holds such a draft, this is %s", c->hf_arch);
 	if (!c->err->code && (c->opt->mtp || c->opt->no_mtp) && conv_mtp(c) <= MTP_NO)
 		return err_set(c->err, HFGGUF_OPTION, "%s: %s has no prediction layers of its own to take or leave",
 			       c->opt->mtp ? "mtp" : "no-mtp", c->hf_arch);
@@ -229,7 +229,7 @@ static int load_hparams(struct conv *c)
 
 		if (!raw)
 			return c->err->code ? c->err->code
-			                    : err_set(c->err, HFGGUF_NOT_FOUND, "config.json is not there");
+					    : err_set(c->err, HFGGUF_NOT_FOUND, "config.json is not there");
 		json_free(c->hparams);
 		c->hparams = raw;
 	}

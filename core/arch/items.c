@@ -51,8 +51,8 @@ const char *conv_map(struct conv *c, const char *name)
 
 	if (name_map_get(&c->map, name, ".weight .bias", out, sizeof(out)) < 0) {
 		err_set(c->err, HFGGUF_UNSUPPORTED,
-		        "tensor %s: no rule of %s (%s) knows it; ignore-unknown leaves such tensors out", name,
-		        c->hf_arch, c->kv.arch);
+			"tensor %s: no rule of %s (%s) knows it; ignore-unknown leaves such tensors out", name,
+			c->hf_arch, c->kv.arch);
 		return NULL;
 	}
 	return conv_printf(c, "%s", out);

@@ -336,7 +336,8 @@ int conv_held_empty(struct conv *c)
 	for (size_t i = 0; i < c->held.n; i++)
 		if (c->held.v[i].t)
 			return err_set(c->err, HFGGUF_NOT_FOUND,
-				       "tensor %s: others that belong together with it (experts, or Q, K and V) are missing",
+				       "tensor %s: others that belong together with it (experts, or Q, K and V) are "
+					       "missing",
 				       c->held.v[i].name);
 	return 0;
 }

@@ -16,7 +16,7 @@ static const char *rename_module(void *arg, const char *name)
 
 	if (strlen(name) >= sizeof(text))
 		return err_set(c->err, HFGGUF_RANGE,
-		               "quantized_layers of the quantization config: a name that is too long"),
+			       "quantized_layers of the quantization config: a name that is too long"),
 		       NULL;
 	strcpy(text, name);
 	keep = conv_filter_name(c, text);
@@ -133,7 +133,7 @@ int conv_add_native(struct conv *c, const char *gguf_name, const struct tensor *
 		exact = is_exact(c, blocks);
 	if (!exact)
 		conv_note(c, "%s: %s would round its scales, the float type instead", gguf_name,
-		          quant_type(type)->name);
+			  quant_type(type)->name);
 	if (exact <= 0)
 		return c->err->code;
 	if (conv_add(c, gguf_name, t, type, false))

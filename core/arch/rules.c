@@ -305,7 +305,8 @@ static int run_params(struct conv *c, const struct arch *a)
 	while (a && !a->params)
 		a = arch_parent(a);
 	for (const struct param_rule *r = a ? a->params : NULL; r && r->kind != PARAM_END; r++) {
-		int e = r->kind == PARAM_CALL ? r->fn(c) : r->kind == PARAM_SUPER ? run_params(c, arch_parent(a)) : param_value(c, r);
+		int e = r->kind == PARAM_CALL ? r->fn(c) : r->kind == PARAM_SUPER ? run_params(c, arch_parent(a))
+			: param_value(c, r);
 
 		if (e < 0)
 			return e;

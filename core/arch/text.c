@@ -36,7 +36,8 @@ int param_rope_dim(struct conv *c)
 		if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
 			return c->err->code;
 		if (heads <= 0)
-			return err_set(c->err, HFGGUF_CORRUPT, "config.json: num_attention_heads is %lld", (long long)heads);
+			return err_set(c->err, HFGGUF_CORRUPT, "config.json: num_attention_heads is %lld",
+				       (long long)heads);
 		dim = hidden / heads;
 	}
 	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)dim);
@@ -209,7 +210,8 @@ static int gating_func(struct conv *c)
 
 static const struct param_rule text_params[] = {
 	BLOCK_COUNT,
-	U32_MAY("context_length", "max_position_embeddings n_ctx n_positions max_length max_sequence_length model_max_length"),
+	U32_MAY("context_length",
+		"max_position_embeddings n_ctx n_positions max_length max_sequence_length model_max_length"),
 	U32_MAY("embedding_length", "hidden_size n_embd dim"),
 	U32_MAY("feed_forward_length",
 		"prefix_dense_intermediate_size dense_intermediate_size intermediate_size n_inner hidden_dim"),
@@ -241,7 +243,8 @@ static const struct { const char *mode; uint32_t type; } pooling_modes[] = {
 static int pooling_of(struct conv *c, const json *config)
 {
 	const char *mode = json_str(json_get(config, "pooling_mode"));
-	static const char *const flags[] = { "pooling_mode_mean_tokens", "pooling_mode_cls_token", "pooling_mode_lasttoken" };
+	static const char *const flags[] = { "pooling_mode_mean_tokens", "pooling_mode_cls_token",
+		"pooling_mode_lasttoken" };
 
 	for (size_t i = 0; i < 3; i++)
 		if (json_true(json_get(config, flags[i]))) {
@@ -272,7 +275,8 @@ int param_pooling(struct conv *c)
 		if (config)
 			e = pooling_of(c, config);
 		else
-			e = c->err->code ? c->err->code : err_set(c->err, HFGGUF_NOT_FOUND, "modules.json names %s, which is not there", name);
+			e = c->err->code ? c->err->code : err_set(c->err, HFGGUF_NOT_FOUND,
+								  "modules.json names %s, which is not there", name);
 		json_free(config);
 	}
 	json_free(modules);

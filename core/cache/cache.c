@@ -344,7 +344,8 @@ void cache_prefetch(struct cache *c, uint64_t key, size_t size)
 
 	pthread_mutex_lock(&c->lock);
 	/* Read-ahead must not push out what it brought in: half of the budget, and a few units a worker. */
-	if (c->n_running && c->n_queued < 8u * c->n_threads && (c->n_queued + 1) * size <= c->budget / 2 && !*slot(c, key)) {
+	if (c->n_running && c->n_queued < 8u * c->n_threads && (c->n_queued + 1) * size <= c->budget / 2 && !*slot(c,
+		key)) {
 		u = unit_new(c, key, size, QUEUED);
 		if (u) {
 			*(c->queue_tail ? &c->queue_tail->next_queued : &c->queue_head) = u;

@@ -1,4 +1,5 @@
-/* hfgguf_check: reads every weight once, counts what a type cannot hold, and tells which tensors come through unchanged. */
+/* hfgguf_check: reads every weight once, counts what a type cannot hold, and tells which tensors come through
+ * unchanged. */
 #include "core/file/model.h"
 
 #include "core/file/encode.h"
@@ -93,7 +94,8 @@ static int check_tensor(struct check *k, const struct vtensor *t)
 {
 	const struct quant_type *q = quant_type(t->o->type);
 	uint64_t n = t->g->size_bytes / q->block_bytes * q->block_values;
-	uint64_t row = t->g->n_dims ? t->g->dims[t->g->n_dims - 1] : 1, step = row < RUN_VALUES && row ? RUN_VALUES / row * row : row;
+	uint64_t row = t->g->n_dims ? t->g->dims[t->g->n_dims - 1] : 1, step = row < RUN_VALUES && row
+		? RUN_VALUES / row * row : row;
 
 	for (uint64_t at = 0; at < n && !is_integer(t->o->type); at += step)
 		if (check_run(k, t->o, at, n - at < step ? n - at : step))
@@ -112,7 +114,8 @@ ssize_t hfgguf_check(struct hfgguf_model *m, size_t file, int (*report)(void *ct
 	k.ctx = (struct tensor_ctx){ m->src, scratch_new(), &k.err };
 	if (!f || !k.ctx.scratch)
 		f ? err_nomem(&k.err) : err_set(&k.err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
-	for (size_t i = 0; f && i < f->n_tensors && k.err.code != HFGGUF_NOMEM && k.err.code != HFGGUF_INTERRUPTED; i++) {
+	for (size_t i = 0; f && i < f->n_tensors && k.err.code != HFGGUF_NOMEM && k.err.code != HFGGUF_INTERRUPTED;
+	     i++) {
 		memset(&c, 0, sizeof(c));
 		err_clear(&k.err);
 		c.tensor = f->tensors[i].g->name;

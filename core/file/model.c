@@ -51,8 +51,8 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 
 			if (!e && t->o->blocks && native_tell_rounded(t->o->blocks))
 				log_add(&m->log,
-				        "%s: %s does not hold all of the checkpoint's scales; they are rounded",
-				        t->g->name, quant_type(t->o->type)->name);
+					"%s: %s does not hold all of the checkpoint's scales; they are rounded",
+					t->g->name, quant_type(t->o->type)->name);
 			return e;
 		}
 	}
@@ -215,7 +215,7 @@ static int add_types(struct hfgguf_model *m, struct err *err)
 {
 	if (m->opt.type && (m->opt.quantize || str_in("all", m->opt.type)))
 		return m->opt.quantize ? err_set(err, HFGGUF_OPTION, "type and quantize exclude each other")
-		                       : add_all(m, err);
+				       : add_all(m, err);
 	if (m->opt.quantize)
 		return add_quantized(m, m->opt.quantize, err);
 	if (!m->opt.type)
@@ -395,8 +395,8 @@ char *hfgguf_stats_text(struct hfgguf_model *m)
 
 	cache_stats(m->cache, &s);
 	buf_printf(&b, "reads %llu\nread_bytes %llu\n",
-	           (unsigned long long)__atomic_load_n(&m->reads, __ATOMIC_RELAXED),
-	           (unsigned long long)__atomic_load_n(&m->bytes_read, __ATOMIC_RELAXED));
+		   (unsigned long long)__atomic_load_n(&m->reads, __ATOMIC_RELAXED),
+		   (unsigned long long)__atomic_load_n(&m->bytes_read, __ATOMIC_RELAXED));
 	buf_printf(&b, "cache_hits %llu\ncache_misses %llu\ncache_waits %llu\ncache_prefetched %llu\n",
 		   (unsigned long long)s.hits, (unsigned long long)s.misses, (unsigned long long)s.waits,
 		   (unsigned long long)s.prefetched);
@@ -406,7 +406,7 @@ char *hfgguf_stats_text(struct hfgguf_model *m)
 	    (unsigned long long)s.evictions, (unsigned long long)s.failures, (unsigned long long)s.units,
 	    (unsigned long long)s.bytes, (unsigned long long)s.peak_bytes);
 	buf_printf(&b, "compute_ns %llu\nwait_ns %llu\n", (unsigned long long)s.compute_ns,
-	           (unsigned long long)s.wait_ns);
+		   (unsigned long long)s.wait_ns);
 	buf_printf(&b, "native_rounded_blocks %llu\n", (unsigned long long)rounded_blocks(m));
 	buf_printf(&b, "cpu_tier %s\n", quant_tier());
 	if (b.failed)
@@ -480,7 +480,7 @@ char *hfgguf_types(void)
 
 		if (q && q->quantize)
 			buf_printf(&b, "tensor\t%s\t%u values\t%u bytes\t%.4g bits per weight\n", q->name,
-			           q->block_values, q->block_bytes, 8.0 * q->block_bytes / q->block_values);
+				   q->block_values, q->block_bytes, 8.0 * q->block_bytes / q->block_values);
 	}
 	return text_or_null(&b);
 }

@@ -8,7 +8,8 @@
 
 enum { LIST_MAX = 8, DESCRIBE_MAX = 400 };
 
-static const char *const kv_names[] = { "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64" };
+static const char *const kv_names[] = { "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64",
+	"i64", "f64" };
 
 /* ---- JSON strings ---- */
 
@@ -22,7 +23,8 @@ static void put_json_text(struct buf *b, const char *p, size_t n)
 		int k = utf8_next(p, end, &cp);
 
 		if (!k) {
-			buf_printf(b, "\\udc%02x", (unsigned char)*p++); /* a byte that is no UTF-8, as Python escapes it */
+			/* a byte that is no UTF-8, as Python escapes it */
+			buf_printf(b, "\\udc%02x", (unsigned char)*p++);
 			continue;
 		}
 		if (cp == '"' || cp == '\\')

@@ -45,7 +45,7 @@ static int type_option(struct job *j, const char *option, const char *name, int 
 	*out = name ? quant_type_by_name(name) : -1;
 	if (name && *out < 0)
 		return err_set(j->c->err, HFGGUF_OPTION, "%s=%s: no such type (`hfgguf types` lists them)", option,
-		               name);
+			       name);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static int parse_prune(struct job *j)
 
 		if (!isdigit((unsigned char)*s) || (*end && *end != ',') || v > 65535)
 			return err_set(j->c->err, HFGGUF_OPTION, "prune-layers=%s: layer numbers are wanted",
-			               j->opt->prune_layers);
+				       j->opt->prune_layers);
 		j->pruned[j->n_pruned++] = (int)v;
 		s = *end ? end + 1 : end;
 	}
@@ -135,7 +135,7 @@ static int parse_options(struct job *j)
 	if (!o->imatrix)
 		return 0;
 	if (imatrix_load(o->imatrix, (const char *const *)o->include_weights.v,
-	                 (const char *const *)o->exclude_weights.v, j->c->arena, &j->imatrix, err))
+			 (const char *const *)o->exclude_weights.v, j->c->arena, &j->imatrix, err))
 		return err->code;
 	j->has_imatrix = j->imatrix.n_used > 0;
 	return 0;
@@ -159,7 +159,7 @@ static void describe_model(struct job *j)
 {
 	const struct kv_list *kv = &j->c->kv;
 	int64_t heads = kv_int(kv, "{arch}.attention.head_count", 0),
-	        kv_heads = kv_int(kv, "{arch}.attention.head_count_kv", heads);
+		kv_heads = kv_int(kv, "{arch}.attention.head_count_kv", heads);
 	struct policy *p = &j->policy;
 
 	p->arch = kv->arch;
@@ -247,7 +247,7 @@ static int round_trip_read(const struct tensor *t, uint64_t first, uint64_t n, v
 	const struct out_tensor *base = t->param;
 	const struct quant_type *q = quant_type(base->type);
 	uint64_t lead = first % q->block_values,
-	         all = (lead + n + q->block_values - 1) / q->block_values * q->block_values;
+		 all = (lead + n + q->block_values - 1) / q->block_values * q->block_values;
 	size_t mark = scratch_mark(ctx->scratch);
 	void *blocks = scratch_get(ctx->scratch, all / q->block_values * q->block_bytes);
 	float *f = scratch_get(ctx->scratch, all * sizeof(*f));
@@ -302,12 +302,12 @@ static int find_weights(struct job *j, size_t i, const struct policy_tensor *t, 
 		o->weights = e->values;
 	else if (e && !embedding)
 		return err_set(j->c->err, HFGGUF_CORRUPT, "imatrix=%s: %s has %llu values, the tensor %llu",
-		               j->opt->imatrix, o->name, (unsigned long long)e->n,
-		               (unsigned long long)(t->ne[0] * t->ne[2]));
+			       j->opt->imatrix, o->name, (unsigned long long)e->n,
+			       (unsigned long long)(t->ne[0] * t->ne[2]));
 	if (needed && !o->weights)
 		return err_set(j->c->err, HFGGUF_OPTION,
-		               "%s as %s needs an importance matrix%s; imatrix=FILE gives one", o->name,
-		               quant_type(type)->name, j->has_imatrix ? " that covers it" : "");
+			       "%s as %s needs an importance matrix%s; imatrix=FILE gives one", o->name,
+			       quant_type(type)->name, j->has_imatrix ? " that covers it" : "");
 	return 0;
 }
 
@@ -317,7 +317,7 @@ static int check_type(struct job *j, const struct out_tensor *o, int type)
 
 	if (!q)
 		return err_set(j->c->err, HFGGUF_UNSUPPORTED, "%s: rows of %llu fit no type that %s falls back to",
-		               o->name, (unsigned long long)o->dims[o->t->n_dims - 1], j->policy.mixture->name);
+			       o->name, (unsigned long long)o->dims[o->t->n_dims - 1], j->policy.mixture->name);
 	if (!q->quantize)
 		return err_set(j->c->err, HFGGUF_UNSUPPORTED, "%s: nothing here quantizes to %s", o->name, q->name);
 	if (o->dims[o->t->n_dims - 1] % q->block_values)
@@ -325,7 +325,7 @@ static int check_type(struct job *j, const struct out_tensor *o, int type)
 			       (unsigned long long)o->dims[o->t->n_dims - 1], q->name);
 	if (quant_type(o->type)->block_values > 1 && !j->opt->allow_requantize)
 		return err_set(j->c->err, HFGGUF_OPTION, "%s: is %s already; allow-requantize takes it all the same",
-		               o->name, quant_type(o->type)->name);
+			       o->name, quant_type(o->type)->name);
 	return 0;
 }
 
@@ -356,8 +356,8 @@ static int set_type(struct job *j, size_t i)
 	type = policy_type(&j->policy, &t, &fallback);
 	if (fallback >= 0 && type >= 0)
 		buf_printf(&j->note, "%s: rows of %llu do not fit %s blocks, %s instead\n", o->name,
-		           (unsigned long long)t.ne[0], quant_type((enum ggml_type)fallback)->name,
-		           quant_type((enum ggml_type)type)->name);
+			   (unsigned long long)t.ne[0], quant_type((enum ggml_type)fallback)->name,
+			   quant_type((enum ggml_type)type)->name);
 	if (policy_allows(&j->policy, &t) && policy_needs_weights(&j->policy, o->name, (enum ggml_type)type) &&
 	    !j->has_imatrix)
 		return find_weights(j, i, &t, (enum ggml_type)type);
@@ -411,7 +411,7 @@ static int override_kv(struct job *j, const char *text)
 		kv_str(j->kv, key, sep + 4);
 	} else {
 		return err_set(j->c->err, HFGGUF_OPTION,
-		               "override-kv=%s: int:, float:, bool: or str: (127 bytes at most) is wanted", text);
+			       "override-kv=%s: int:, float:, bool: or str: (127 bytes at most) is wanted", text);
 	}
 	return 0;
 }
@@ -497,7 +497,7 @@ int product_quantize(struct conv *c, const char *type, struct product *out)
 
 	if (!mixture)
 		return err_set(c->err, HFGGUF_OPTION,
-		               "quantize=%s: llama-quantize has no such type (`hfgguf types` lists them)", type);
+			       "quantize=%s: llama-quantize has no such type (`hfgguf types` lists them)", type);
 	if (c->opt->vocab_only)
 		return err_set(c->err, HFGGUF_OPTION, "vocab-only: there is nothing to quantize");
 	j.policy.mixture = mixture;

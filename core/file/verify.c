@@ -108,7 +108,8 @@ static void compare_data(struct verify *v, const struct scan_tensor *b, uint64_t
 		while (i < (size_t)got && x[i] == y[i])
 			i++;
 		differ(v, i == (size_t)got ? "tensor %s: the file ends at byte %llu of it"
-					   : "tensor %s: differs from byte %llu on", g->name, (unsigned long long)(done + i));
+					   : "tensor %s: differs from byte %llu on", g->name,
+					   	(unsigned long long)(done + i));
 		return;
 	}
 }
@@ -189,7 +190,8 @@ static void compare(struct verify *v)
 	scan_free(&theirs);
 }
 
-ssize_t hfgguf_verify(struct hfgguf_model *m, size_t file, const char *path, void (*report)(void *ctx, const char *line),
+ssize_t hfgguf_verify(struct hfgguf_model *m, size_t file, const char *path, void (*report)(void *ctx,
+	const char *line),
 		      void *ctx, char *msg, size_t msg_size)
 {
 	struct verify v = { .m = m, .file = file, .path = path, .report = report, .ctx = ctx, .err = ERR_INIT };

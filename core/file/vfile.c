@@ -185,7 +185,8 @@ static int read_units(struct vfile *f, const struct vtensor *t, struct cache *ca
 
 	prefetch(f, t, cache, unit + 1, last - unit + ahead);
 	for (; n; unit++) {
-		size_t size = vtensor_unit_size(t, unit), from = at % t->unit_bytes, take = size - from < n ? size - from : n;
+		size_t size = vtensor_unit_size(t, unit), from = at % t->unit_bytes, take = size - from < n
+			? size - from : n;
 		int e = cache_get(cache, unit, size, from, take, buf, err);
 
 		if (e)
@@ -284,7 +285,8 @@ int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64
 			memcpy(out, f->g->header + offset, take);
 		} else if (t && at < t->g->size_bytes) {
 			take = t->g->size_bytes - at < n ? t->g->size_bytes - at : n;
-			e = t->segments ? read_segments(f, t, out, take, at, err) : read_units(f, t, cache, out, take, at, err);
+			e = t->segments ? read_segments(f, t, out, take, at, err) : read_units(f, t, cache, out, take,
+				at, err);
 		} else { /* padding, up to the next tensor */
 			uint64_t stop = t && t + 1 < f->tensors + f->n_tensors ? t[1].g->offset : f->g->size_bytes;
 

@@ -148,7 +148,8 @@ static bool cut(shard_list *shards, const struct gguf_tensor *t, size_t n, const
 		uint64_t sum;
 
 		if (last->n && ((opt->max_tensors && last->n >= opt->max_tensors) ||
-				(opt->max_bytes && (!checked_add(bytes, t[i].size_bytes, &sum) || sum > opt->max_bytes)))) {
+				(opt->max_bytes && (!checked_add(bytes, t[i].size_bytes, &sum) ||
+						    sum > opt->max_bytes)))) {
 			ok = vec_push(shards, ((struct shard){ i, 0 }));
 			bytes = 0;
 			if (!ok)
@@ -197,7 +198,8 @@ static int place(struct gguf_file *f, struct err *err)
 
 	for (size_t i = 0; i < f->n_tensors; i++) {
 		f->tensors[i].offset = at;
-		if (!checked_add(at, f->tensors[i].size_bytes, &at) || !checked_align(at, GGUF_ALIGNMENT, &at) || at > INT64_MAX)
+		if (!checked_add(at, f->tensors[i].size_bytes, &at) || !checked_align(at, GGUF_ALIGNMENT, &at) ||
+		    at > INT64_MAX)
 			return err_set(err, HFGGUF_RANGE, "%s: the file would exceed 2^63 bytes", f->name);
 	}
 	f->size_bytes = at;
@@ -213,9 +215,11 @@ int layout_make(const char *name, const struct kv_list *kv, const struct gguf_te
 	struct gguf_file *f = NULL;
 	int e = 0;
 
-	if (!all || !(opt->shard_of ? cut_as_given(&shards, n, opt->shard_of) : cut(&shards, tensors, n, opt)) || !(f = arena_array(arena, shards.n, sizeof(*f)))) {
+	if (!all || !(opt->shard_of ? cut_as_given(&shards, n, opt->shard_of) : cut(&shards, tensors, n, opt)) ||
+	    !(f = arena_array(arena, shards.n, sizeof(*f)))) {
 		vec_free(&shards);
-		return shards.n > UINT16_MAX ? err_set(err, HFGGUF_OPTION, "the split options would make more than 65535 files")
+		return shards.n > UINT16_MAX ? err_set(err, HFGGUF_OPTION,
+						       "the split options would make more than 65535 files")
 					     : err_nomem(err);
 	}
 	if (n)

@@ -21,7 +21,8 @@ struct metadata; /* arena-owned; strings may be NULL */
 /*
  * Metadata.load and the fall-backs of prepare_metadata: the directory's name when there is no other, the size label
  * from the parameters when no name holds one. override_path, model_name: options, or NULL. Reads README.md,
- * config.json, generation_config.json below src. Without tensors (vocab-only) params is all zero. On failure NULL with err set.
+ * config.json, generation_config.json below src. Without tensors (vocab-only) params is all zero. On failure NULL with
+ * err set.
  */
 struct metadata *metadata_load(struct source *src, const char *override_path, const char *model_name,
 			       const struct param_count *params, struct arena *arena, struct err *err);

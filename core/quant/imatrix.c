@@ -96,7 +96,8 @@ static float *normalize(const unsigned char *sums, uint64_t n, const unsigned ch
 static int64_t kv_number(const struct scan *s, const char *key)
 {
 	for (size_t i = 0; i < s->n_kv; i++)
-		if (s->kv[i].key.n == strlen(key) && !memcmp(s->kv[i].key.p, key, s->kv[i].key.n) && s->kv[i].size == 4) {
+		if (s->kv[i].key.n == strlen(key) && !memcmp(s->kv[i].key.p, key, s->kv[i].key.n) &&
+		    s->kv[i].size == 4) {
 			uint32_t v;
 
 			memcpy(&v, s->kv[i].value, 4);
@@ -113,7 +114,8 @@ static const char *kv_first_string(const struct scan *s, const char *key, struct
 		uint32_t item;
 		uint64_t n, len;
 
-		if (kv->key.n != strlen(key) || memcmp(kv->key.p, key, kv->key.n) || kv->type != KV_ARRAY || kv->size < 20)
+		if (kv->key.n != strlen(key) || memcmp(kv->key.p, key, kv->key.n) || kv->type != KV_ARRAY ||
+		    kv->size < 20)
 			continue;
 		memcpy(&item, kv->value, 4);
 		memcpy(&n, kv->value + 4, 8);
@@ -141,7 +143,8 @@ static int load_gguf(const char *path, const char *bytes, size_t size, struct ar
 
 	if (e)
 		return e;
-	if (!has_key(&s, "imatrix.datasets") || !has_key(&s, "imatrix.chunk_count") || !has_key(&s, "imatrix.chunk_size"))
+	if (!has_key(&s, "imatrix.datasets") || !has_key(&s, "imatrix.chunk_count") || !has_key(&s,
+		"imatrix.chunk_size"))
 		e = err_set(err, HFGGUF_CORRUPT, "imatrix=%s: its imatrix.* metadata is missing", path);
 	m->chunks = kv_number(&s, "imatrix.chunk_count");
 	m->dataset = kv_first_string(&s, "imatrix.datasets", arena);
@@ -160,7 +163,8 @@ static int load_gguf(const char *path, const char *bytes, size_t size, struct ar
 		if (c >= 0)
 			counts = floats(&s, (size_t)c, bytes, size, &n_counts);
 		if (!sums || !counts || !n_counts || n_sums % n_counts)
-			e = err_set(err, HFGGUF_CORRUPT, "imatrix=%s: sums and counts of %.*s do not fit", path, (int)n, name.p);
+			e = err_set(err, HFGGUF_CORRUPT, "imatrix=%s: sums and counts of %.*s do not fit", path, (int)n,
+				    name.p);
 		else if (!(values = normalize(sums, n_sums, counts, n_counts, arena)) ||
 			 !add(list, arena, name.p, n, values, n_sums))
 			e = err_nomem(err);
@@ -243,10 +247,12 @@ static int index_entries(struct imatrix *m, const char *path, const char *const 
 	for (size_t i = 0; i < m->n; i++) {
 		struct imatrix_entry *e = &m->entries[i];
 
-		e->left_out = (exclude && contains_any(e->name, exclude)) || (include && !contains_any(e->name, include));
+		e->left_out = (exclude && contains_any(e->name, exclude)) || (include && !contains_any(e->name,
+			include));
 		for (uint64_t k = 0; k < e->n && !e->left_out; k++)
 			if (!isfinite(e->values[k]))
-				return err_set(err, HFGGUF_CORRUPT, "imatrix=%s: %s holds values that are not finite", path, e->name);
+				return err_set(err, HFGGUF_CORRUPT, "imatrix=%s: %s holds values that are not finite",
+					       path, e->name);
 		m->n_used += !e->left_out;
 		if (!e->left_out && !map_set(&m->by_name, e->name, strlen(e->name), (uint32_t)i))
 			return err_nomem(err);

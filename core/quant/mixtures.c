@@ -1,4 +1,5 @@
-/* Table: llama-quantize's file types, by name and number (tools/quantize/quantize.cpp, llama_ftype_get_default_type). */
+/* Table: llama-quantize's file types, by name and number (tools/quantize/quantize.cpp,
+ * llama_ftype_get_default_type). */
 #include "core/quant/policy.h"
 
 #include <ctype.h>

@@ -41,7 +41,8 @@ static bool is_v_like(enum category c)
 /* Names that are never quantized wherever these occur in them: small, or sensitive. */
 static const char *const kept[] = {
 	"_norm.weight", "ffn_gate_inp.weight", "ffn_gate_tid2eid.weight", "altup", "laurel", "per_layer_model_proj",
-	"ssm_conv1d", "shortconv.conv.weight", "indexer.k_proj.weight", "indexer.q_proj.weight", "time_mix_first.weight",
+	"ssm_conv1d", "shortconv.conv.weight", "indexer.k_proj.weight", "indexer.q_proj.weight",
+	"time_mix_first.weight",
 	"time_mix_w0.weight", "time_mix_w1.weight", "time_mix_w2.weight", "time_mix_v0.weight", "time_mix_v1.weight",
 	"time_mix_v2.weight", "time_mix_a0.weight", "time_mix_a1.weight", "time_mix_a2.weight", "time_mix_g1.weight",
 	"time_mix_g2.weight", "time_mix_decay_w1.weight", "time_mix_decay_w2.weight", "time_mix_lerp_fused.weight",
@@ -50,8 +51,10 @@ static const char *const kept[] = {
 };
 
 static const char *const kept_glm5[] = {
-	"hc_", "indexer.attn_q_b", "indexer.attn_k", "indexer.proj", "indexer_compressor_gate", "indexer_compressor_ape",
-	"ssm_f_a.weight", "ssm_f_b.weight", "ssm_g_a.weight", "ssm_g_b.weight", "ssm_beta.weight", "attn_kv_a_mqa.weight",
+	"hc_", "indexer.attn_q_b", "indexer.attn_k", "indexer.proj", "indexer_compressor_gate",
+	"indexer_compressor_ape",
+	"ssm_f_a.weight", "ssm_f_b.weight", "ssm_g_a.weight", "ssm_g_b.weight", "ssm_beta.weight",
+	"attn_kv_a_mqa.weight",
 	"attn_k_b.weight", "attn_v_b.weight",
 };
 
@@ -121,7 +124,8 @@ bool policy_needs_weights(const struct policy *p, const char *name, enum ggml_ty
 
 static bool is_low(enum mix m)
 {
-	return m == MIX_IQ2_XXS || m == MIX_IQ2_XS || m == MIX_IQ2_S || m == MIX_IQ2_M || m == MIX_IQ1_S || m == MIX_IQ1_M;
+	return m == MIX_IQ2_XXS || m == MIX_IQ2_XS || m == MIX_IQ2_S || m == MIX_IQ2_M || m == MIX_IQ1_S ||
+		m == MIX_IQ1_M;
 }
 
 static bool is_iq2_sm(enum mix m)

@@ -1,5 +1,6 @@
 /*
- * Which type llama-quantize gives a tensor: file types (mixtures), tensor categories, the mixture rules and the fallbacks
+ * Which type llama-quantize gives a tensor: file types (mixtures), tensor categories, the mixture rules and the
+ * fallbacks
  * for odd row lengths. Source of the rules: src/llama-quant.cpp of the reference. Not thread safe: a policy counts the
  * tensors that it has seen, in the tool's order.
  */
@@ -12,8 +13,9 @@ enum mix { /* llama_ftype numbers */
 	MIX_F32 = 0, MIX_F16 = 1, MIX_Q4_0 = 2, MIX_Q4_1 = 3, MIX_Q8_0 = 7, MIX_Q5_0 = 8, MIX_Q5_1 = 9, MIX_Q2_K = 10,
 	MIX_Q3_K_S = 11, MIX_Q3_K_M = 12, MIX_Q3_K_L = 13, MIX_Q4_K_S = 14, MIX_Q4_K_M = 15, MIX_Q5_K_S = 16,
 	MIX_Q5_K_M = 17, MIX_Q6_K = 18, MIX_IQ2_XXS = 19, MIX_IQ2_XS = 20, MIX_Q2_K_S = 21, MIX_IQ3_XS = 22,
-	MIX_IQ3_XXS = 23, MIX_IQ1_S = 24, MIX_IQ4_NL = 25, MIX_IQ3_S = 26, MIX_IQ3_M = 27, MIX_IQ2_S = 28, MIX_IQ2_M = 29,
-	MIX_IQ4_XS = 30, MIX_IQ1_M = 31, MIX_BF16 = 32, MIX_TQ1_0 = 36, MIX_TQ2_0 = 37, MIX_MXFP4_MOE = 38, MIX_Q1_0 = 40,
+	MIX_IQ3_XXS = 23, MIX_IQ1_S = 24, MIX_IQ4_NL = 25, MIX_IQ3_S = 26, MIX_IQ3_M = 27, MIX_IQ2_S = 28,
+	MIX_IQ2_M = 29, MIX_IQ4_XS = 30, MIX_IQ1_M = 31, MIX_BF16 = 32, MIX_TQ1_0 = 36, MIX_TQ2_0 = 37,
+		MIX_MXFP4_MOE = 38, MIX_Q1_0 = 40,
 	MIX_Q2_0 = 41
 };
 
@@ -29,7 +31,10 @@ const struct mixture *mixture_find(const char *name);
 /* i-th row, NULL behind the last. */
 const struct mixture *mixture_at(size_t i);
 
-enum category { CAT_OTHER, CAT_EMBD, CAT_OUTPUT, CAT_Q, CAT_K, CAT_V, CAT_QKV, CAT_KV_B, CAT_ATTN_OUT, CAT_UP, CAT_GATE, CAT_DOWN };
+enum category {
+	CAT_OTHER, CAT_EMBD, CAT_OUTPUT, CAT_Q, CAT_K, CAT_V, CAT_QKV, CAT_KV_B, CAT_ATTN_OUT, CAT_UP, CAT_GATE,
+		CAT_DOWN
+};
 
 struct policy {
 	const struct mixture *mixture;
@@ -60,8 +65,8 @@ struct policy_tensor {
 void policy_count(struct policy *p, const char *name);
 bool policy_allows(const struct policy *p, const struct policy_tensor *t);
 /*
- * Second pass, in the tool's order: the type that the tensor gets (its own when it may not be quantized). *fallback is set
- * to the type that the row length ruled out, or to -1. Returns -1 when no fallback is defined.
+ * Second pass, in the tool's order: the type that the tensor gets (its own when it may not be quantized). *fallback is
+ * set to the type that the row length ruled out, or to -1. Returns -1 when no fallback is defined.
  */
 int policy_type(struct policy *p, const struct policy_tensor *t, int *fallback);
 /* Would the tool refuse to quantize this tensor to this type without an importance matrix? */

@@ -76,7 +76,8 @@ static const struct tensor *cat_lifted(struct build *b, const struct tensor *con
 	const struct tensor *t;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (ts[i]->ops != &op_cast || ts[i]->dtype != ts[0]->dtype || ts[i]->src[0]->dtype != ts[0]->src[0]->dtype)
+		if (ts[i]->ops != &op_cast || ts[i]->dtype != ts[0]->dtype ||
+		    ts[i]->src[0]->dtype != ts[0]->src[0]->dtype)
 			return NULL;
 	under = malloc(n * sizeof(*under));
 	if (!under) {

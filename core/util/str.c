@@ -209,7 +209,8 @@ int utf8_next(const char *ps, const char *end, uint32_t *cp)
 		*cp = c;
 		return 3;
 	}
-	if (c >= 0xF0 && c < 0xF5 && left >= 4 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80 && (p[3] & 0xC0) == 0x80) {
+	if (c >= 0xF0 && c < 0xF5 && left >= 4 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80 &&
+	    (p[3] & 0xC0) == 0x80) {
 		c = (c & 7) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
 		if (c < 0x10000 || c > 0x10FFFF)
 			return 0;

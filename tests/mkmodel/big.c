@@ -53,10 +53,14 @@ void describe_big(struct made_model *m)
 	m->tokenizer = "qwen2";
 	m->seed = "7";
 	m->shards = 1;
-	m->config = "{\n  \"architectures\": [\n    \"Qwen3ForCausalLM\"\n  ],\n  \"model_type\": \"qwen3\",\n  \"hidden_size\": 1024,\n"
+	m->config =
+		"{\n  \"architectures\": [\n    \"Qwen3ForCausalLM\"\n  ],\n  \"model_type\": \"qwen3\",\n  "
+			"\"hidden_size\": 1024,\n"
 		    "  \"intermediate_size\": 3072,\n  \"num_hidden_layers\": 28,\n  \"num_attention_heads\": 16,\n"
-		    "  \"num_key_value_heads\": 8,\n  \"head_dim\": 128,\n  \"vocab_size\": 151936,\n  \"rms_norm_eps\": 1e-06,\n"
-		    "  \"rope_theta\": 1000000.0,\n  \"max_position_embeddings\": 40960,\n  \"tie_word_embeddings\": true,\n"
+		    "  \"num_key_value_heads\": 8,\n  \"head_dim\": 128,\n  \"vocab_size\": 151936,\n  "
+			    "\"rms_norm_eps\": 1e-06,\n"
+		    "  \"rope_theta\": 1000000.0,\n  \"max_position_embeddings\": 40960,\n  \"tie_word_embeddings\": "
+			    "true,\n"
 		    "  \"torch_dtype\": \"bfloat16\",\n  \"hidden_act\": \"silu\"\n}";
 	add(m, vocab, h, "model.embed_tokens.weight");
 	for (i = 0; i < 28; i++) {
@@ -82,9 +86,12 @@ void describe_sparse(struct made_model *m)
 	m->config = "{\n  \"architectures\": [\n    \"Qwen3MoeForCausalLM\"\n  ],\n  \"model_type\": \"qwen3_moe\",\n"
 		    "  \"hidden_size\": 6144,\n  \"intermediate_size\": 12288,\n  \"moe_intermediate_size\": 1792,\n"
 		    "  \"num_hidden_layers\": 60,\n  \"num_attention_heads\": 64,\n  \"num_key_value_heads\": 8,\n"
-		    "  \"head_dim\": 128,\n  \"num_experts\": 256,\n  \"num_experts_per_tok\": 8,\n  \"norm_topk_prob\": true,\n"
-		    "  \"decoder_sparse_step\": 1,\n  \"mlp_only_layers\": [],\n  \"vocab_size\": 151936,\n  \"rms_norm_eps\": 1e-06,\n"
-		    "  \"rope_theta\": 1000000.0,\n  \"max_position_embeddings\": 40960,\n  \"tie_word_embeddings\": false,\n"
+		    "  \"head_dim\": 128,\n  \"num_experts\": 256,\n  \"num_experts_per_tok\": 8,\n  "
+			    "\"norm_topk_prob\": true,\n"
+		    "  \"decoder_sparse_step\": 1,\n  \"mlp_only_layers\": [],\n  \"vocab_size\": 151936,\n  "
+			    "\"rms_norm_eps\": 1e-06,\n"
+		    "  \"rope_theta\": 1000000.0,\n  \"max_position_embeddings\": 40960,\n  \"tie_word_embeddings\": "
+			    "false,\n"
 		    "  \"torch_dtype\": \"bfloat16\",\n  \"hidden_act\": \"silu\"\n}";
 	add(m, vocab, h, "model.embed_tokens.weight");
 	for (i = 0; i < layers; i++) {

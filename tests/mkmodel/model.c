@@ -140,7 +140,8 @@ static void header_start(struct header *h)
 	fputs("{\"__metadata__\":{\"format\":\"pt\"}", h->f);
 }
 
-static void header_tensor(struct header *h, const char *name, size_t len, const char *dtype, const char *shape, uint64_t size)
+static void header_tensor(struct header *h, const char *name, size_t len, const char *dtype, const char *shape,
+			  uint64_t size)
 {
 	fputc(',', h->f);
 	jdump_ascii(name, len, h->f);
@@ -230,7 +231,8 @@ static uint64_t made_elements(const struct made_tensor *t)
 static void put_shard(const struct made_model *m, const char *path, size_t from, size_t to)
 {
 	static const char norm_text[] = "[\"u\",-3,1]", weight_text[] = "[\"n\",-4]";
-	const struct jnode *norm = jread(norm_text, strlen(norm_text)), *weight = jread(weight_text, strlen(weight_text));
+	const struct jnode *norm = jread(norm_text, strlen(norm_text)), *weight = jread(weight_text,
+											strlen(weight_text));
 	FILE *f = create(path);
 	const struct made_tensor *t;
 	struct header h;
@@ -283,7 +285,8 @@ static void put_index(const struct made_model *m, const char *dir)
 
 	for (i = 0; i < m->n; i++)
 		total += 2 * made_elements(&m->tensors[i]);
-	fprintf(f, "{\n  \"metadata\": {\n    \"total_size\": %llu\n  },\n  \"weight_map\": {", (unsigned long long)total);
+	fprintf(f, "{\n  \"metadata\": {\n    \"total_size\": %llu\n  },\n  \"weight_map\": {",
+		(unsigned long long)total);
 	for (i = 0; i < m->n; i++) {
 		shard = shard_name(m, (unsigned)(i * m->shards / m->n));
 		fprintf(f, "%s\n    \"%s\": \"%s\"", i ? "," : "", m->tensors[i].name, shard);

@@ -109,7 +109,8 @@ static void test_failure(void)
 	char byte;
 
 	__atomic_store_n(&failing, 5, __ATOMIC_SEQ_CST);
-	ok(cache_get(c, 5, UNIT, 0, 1, &byte, &err) == HFGGUF_IO && strstr(err.msg, "unit 5"), "a failure reaches the reader");
+	ok(cache_get(c, 5, UNIT, 0, 1, &byte, &err) == HFGGUF_IO && strstr(err.msg, "unit 5"),
+	   "a failure reaches the reader");
 	ok(get_is(c, 6), "other units are not touched by it");
 	__atomic_store_n(&failing, -1, __ATOMIC_SEQ_CST);
 	ok(get_is(c, 5), "a failed unit is tried again");

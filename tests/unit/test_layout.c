@@ -27,8 +27,10 @@ static void test_single(void)
 	struct scan s;
 	size_t n;
 
-	ok(!make(&(struct layout_options){ 0 }, &f, &n) && n == 1 && !strcmp(f->name, "model.gguf"), "without limits there is one file");
-	ok(f->header_bytes % 32 == 0 && f->tensors[0].offset == f->header_bytes, "data begins behind the padded header");
+	ok(!make(&(struct layout_options){ 0 }, &f, &n) && n == 1 && !strcmp(f->name, "model.gguf"),
+	   "without limits there is one file");
+	ok(f->header_bytes % 32 == 0 && f->tensors[0].offset == f->header_bytes,
+	   "data begins behind the padded header");
 	ok(f->tensors[1].offset == f->header_bytes + 64 && f->size_bytes == f->header_bytes + 64 + 32 + 32,
 	   "every tensor is padded to 32 bytes, the last too");
 	ok(!scan_header(f->header, f->header_bytes, "x", &s, &err) && s.n_kv == 2 && s.n_tensors == 3 &&
@@ -51,16 +53,21 @@ static void test_shards(void)
 	struct gguf_file *f;
 	size_t n;
 
-	ok(!make(&(struct layout_options){ .max_tensors = 2 }, &f, &n) && n == 2 && f[0].n_tensors == 2 && f[1].n_tensors == 1,
+	ok(!make(&(struct layout_options){ .max_tensors = 2 }, &f, &n) && n == 2 && f[0].n_tensors == 2 &&
+	   f[1].n_tensors == 1,
 	   "a shard takes no more tensors than allowed");
 	ok(!strcmp(f[1].name, "model-00002-of-00002.gguf"), "shards are numbered in their names");
-	ok(!make(&(struct layout_options){ .max_bytes = 40 }, &f, &n) && n == 2 && f[0].n_tensors == 1 && f[1].n_tensors == 2,
+	ok(!make(&(struct layout_options){ .max_bytes = 40 }, &f, &n) && n == 2 && f[0].n_tensors == 1 &&
+	   f[1].n_tensors == 2,
 	   "a tensor larger than a shard gets one of its own");
-	ok(!make(&(struct layout_options){ .max_tensors = 9, .empty_first = true }, &f, &n) && n == 2 && !f[0].n_tensors,
+	ok(!make(&(struct layout_options){ .max_tensors = 9, .empty_first = true }, &f, &n) && n == 2 &&
+	   !f[0].n_tensors,
 	   "the first shard can be kept free of tensors");
-	ok(!make(&(struct layout_options){ .shard_of = (const uint32_t[]){ 0, 2, 2 } }, &f, &n) && n == 3 && !f[1].n_tensors,
+	ok(!make(&(struct layout_options){ .shard_of = (const uint32_t[]){ 0, 2, 2 } }, &f, &n) && n == 3 &&
+	   !f[1].n_tensors,
 	   "tensors go where they are told");
-	ok(!make(&(struct layout_options){ .vocab_only = true }, &f, &n) && f->size_bytes >= f->header_bytes, "a vocabulary has no data");
+	ok(!make(&(struct layout_options){ .vocab_only = true }, &f, &n) && f->size_bytes >= f->header_bytes,
+	   "a vocabulary has no data");
 }
 
 static void test_hostile(void)
@@ -70,7 +77,8 @@ static void test_hostile(void)
 
 	ok(scan_header("GGML", 4, "x", &s, &err) == HFGGUF_CORRUPT, "another magic is refused");
 	err_clear(&err);
-	ok(scan_header(many, sizeof(many) - 1, "x", &s, &err) < 0, "2^64 tensors are refused without allocating for them");
+	ok(scan_header(many, sizeof(many) - 1, "x", &s, &err) < 0,
+	   "2^64 tensors are refused without allocating for them");
 	err_clear(&err);
 }
 

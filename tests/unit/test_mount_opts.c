@@ -52,7 +52,8 @@ static void ours(void)
 	mount_opts_add(&o, "a=1", &err);
 	mount_opts_add(&o, NULL, &err);
 	mount_opts_add(&o, "b", &err);
-	ok(!err.code && o.timeout_s == 60 && !o.readahead_kib && o.allow_other && o.foreground && !o.debug, "ours are set");
+	ok(!err.code && o.timeout_s == 60 && !o.readahead_kib && o.allow_other && o.foreground && !o.debug,
+	   "ours are set");
 	ok(!strcmp(text(&o.core), "a=1,b"), "several lists become one");
 	mount_opts_free(&o);
 }

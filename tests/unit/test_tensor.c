@@ -55,7 +55,8 @@ static void test_permute(void)
 	for (int i = 0; i < 24; i++)
 		want[i] = (float)(i % 4 * 6 + i / 4);
 	ok(holds(t_swap(&b, t, 0, 1), want, 24), "a transpose reads columns as rows");
-	ok(holds(t_swap(&b, t_swap(&b, t, 0, 1), -1, -2), ((const float *)t->param), 24), "a transpose of a transpose is the source");
+	ok(holds(t_swap(&b, t_swap(&b, t, 0, 1), -1, -2), ((const float *)t->param), 24),
+	   "a transpose of a transpose is the source");
 	ok(t_swap(&b, t_swap(&b, t, 0, 1), 0, 1) == t, "movement that comes back costs nothing");
 }
 
@@ -69,7 +70,8 @@ static void test_rope(void)
 		for (int k = 0; k < HALF; k++)
 			for (int s = 0; s < 2; s++)
 				for (int c = 0; c < COLS; c++)
-					want[((h * HALF + k) * 2 + s) * COLS + c] = (float)(((h * 2 + s) * HALF + k) * COLS + c);
+					want[((h * HALF + k) * 2 + s) * COLS + c] = (float)(((h * 2 + s) * HALF + k) *
+						COLS + c);
 	v = t_swap(&b, t_shape(&b, t, HEADS, 2, HALF, COLS), 1, 2);
 	ok(holds(t_shape(&b, v, ROWS, COLS), want, ROWS * COLS), "a reshape after a swap of inner axes keeps the swap");
 }
@@ -83,28 +85,33 @@ static void test_slices(void)
 	for (int r = 1; r < 5; r += 2)
 		for (int c = 2; c < 6; c++)
 			want[n++] = (float)(r * 7 + c);
-	ok(holds(t_slice(&b, t_slice_step(&b, t, 0, 1, 2, 2), 1, 2, 4), want, 8), "slices of slices count from the slice");
+	ok(holds(t_slice(&b, t_slice_step(&b, t, 0, 1, 2, 2), 1, 2, 4), want, 8),
+	   "slices of slices count from the slice");
 	cat = t_cat(&b, (const struct tensor *[]){ t_slice(&b, t, 1, 0, 3), t_slice(&b, t, 1, 3, 4) }, 2, 1);
 	ok(holds(cat, ((const float *)t->param), 35), "a concatenation of column slices is the whole again");
 	for (int c = 0; c < 7; c++) {
 		want[c] = (float)(3 * 7 + c);
 		want[7 + c] = (float)c;
 	}
-	ok(holds(t_gather(&b, t, (const uint64_t[]){ 3, 0 }, 2), want, 14), "gathered rows come in the order asked for");
+	ok(holds(t_gather(&b, t, (const uint64_t[]){ 3, 0 }, 2), want, 14),
+	   "gathered rows come in the order asked for");
 	ok(!t_slice(&b, t, 0, 4, 2) && err.code == HFGGUF_CORRUPT, "a slice past the end is refused");
 	err_clear(&err);
-	ok(!t_shape(&b, t, 6, 6) && strstr(err.msg, "5 x 7"), "a reshape to another size is refused and names the shapes");
+	ok(!t_shape(&b, t, 6, 6) && strstr(err.msg, "5 x 7"),
+	   "a reshape to another size is refused and names the shapes");
 	err_clear(&err);
 }
 
 static void test_stack(void)
 {
-	const struct tensor *t = NUMBERS(2, 3), *s = t_stack(&b, (const struct tensor *[]){ t, t_swap(&b, t, 0, 1) }, 1);
+	const struct tensor *t = NUMBERS(2, 3), *s = t_stack(&b, (const struct tensor *[]){ t, t_swap(&b, t, 0, 1) },
+							     1);
 
 	ok(s && s->n_dims == 3 && s->dims[0] == 1, "stacking one makes a first axis of one");
 	s = t_stack(&b, (const struct tensor *[]){ t, t }, 2);
 	ok(s && s->dims[0] == 2 && s->dims[2] == 3, "stacking two makes a first axis of two");
-	ok(!t_stack(&b, (const struct tensor *[]){ t, t_swap(&b, t, 0, 1) }, 2) && err.code, "stacking unlike shapes is refused");
+	ok(!t_stack(&b, (const struct tensor *[]){ t, t_swap(&b, t, 0, 1) }, 2) && err.code,
+	   "stacking unlike shapes is refused");
 	err_clear(&err);
 }
 
@@ -116,7 +123,8 @@ static void test_values(void)
 	float want[6] = { 0, 2, 2, 4, 4, 6 };
 
 	ok(t_add_scalar(&b, h, 1)->dtype == DT_F16, "arithmetic on F16 stays F16");
-	ok(holds(t_add_scalar(&b, h, 1), (const float[]){ 2, 2, -1, 1 }, 4), "F16 rounds after each operation, ties to even");
+	ok(holds(t_add_scalar(&b, h, 1), (const float[]){ 2, 2, -1, 1 }, 4),
+	   "F16 rounds after each operation, ties to even");
 	ok(holds(t_add(&b, f, row), want, 6), "a row broadcasts over a matrix");
 	ok(holds(t_neg(&b, t_exp(&b, NUMBERS(2))), (const float[]){ -1, -(float)exp(1) }, 2),
 	   "exp is computed in double and rounded once");

@@ -176,7 +176,8 @@ static const struct param_rule bloom_params[] = {
 
 static const struct tensor_rule bloom_tensors[] = {
 	{ "*transformer.*", op_rename, "transformer.>", 0 },
-	{ "h.#.self_attention.query_key_value.weight* h.#.self_attention.query_key_value.bias*", op_ungroup_qkv, NULL, 0 },
+	{ "h.#.self_attention.query_key_value.weight* h.#.self_attention.query_key_value.bias*", op_ungroup_qkv, NULL,
+	0 },
 	{ NULL, NULL, NULL, 0 }
 };
 
@@ -274,7 +275,8 @@ static int op_falcon_qkv(struct conv *c, const struct tensor_rule *r, struct ite
 	if (falcon_heads(c, &heads, &heads_kv) || conv_int(c, "hidden_size", &hidden))
 		return c->err->code;
 	if (heads <= 0 || heads_kv <= 0 || heads % heads_kv || hidden < heads)
-		return err_set(c->err, HFGGUF_CORRUPT, "%lld heads in %lld groups", (long long)heads, (long long)heads_kv);
+		return err_set(c->err, HFGGUF_CORRUPT, "%lld heads in %lld groups", (long long)heads,
+			       (long long)heads_kv);
 	per = (uint64_t)(heads / heads_kv);
 	dims[0] = (uint64_t)heads_kv;
 	dims[1] = (per + 2) * (uint64_t)(hidden / heads);

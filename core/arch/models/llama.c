@@ -218,7 +218,8 @@ const struct arch arch_smollm3 = {
 /* The config calls the dense layers' size intermediate_size_mlp, the experts' intermediate_size. */
 static int llama4_init(struct conv *c)
 {
-	const json *moe = json_get(c->hparams, "intermediate_size"), *mlp = json_get(c->hparams, "intermediate_size_mlp");
+	const json *moe = json_get(c->hparams, "intermediate_size"), *mlp = json_get(c->hparams,
+										     "intermediate_size_mlp");
 
 	if (!moe || !mlp)
 		return err_set(c->err, HFGGUF_NOT_FOUND,

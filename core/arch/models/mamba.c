@@ -75,7 +75,8 @@ static int mamba_params_hook(struct conv *c)
 	d_inner = int_or(c, "intermediate_size d_inner", 2 * d_model);
 	if (d_inner != 2 * d_model)
 		return err_set(c->err, HFGGUF_UNSUPPORTED,
-			       "config.json: an inner size of %lld is not twice the model size %lld", (long long)d_inner,
+			       "config.json: an inner size of %lld is not twice the model size %lld",
+			       (long long)d_inner,
 			       (long long)d_model);
 	kv_u32(&c->kv, "{arch}.context_length", 1 << 20); /* any: there is no limit */
 	kv_u32(&c->kv, "{arch}.embedding_length", (uint32_t)d_model);

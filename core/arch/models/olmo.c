@@ -70,7 +70,8 @@ static const struct param_rule olmoe_params[] = {
 
 static const struct tensor_rule olmoe_tensors[] = {
 	{ "*experts*", op_stack_experts,
-	  "model.layers.{bid}.mlp.experts.{xid}.{w}.weight|down_proj gate_proj up_proj|model.layers.{bid}.mlp.experts.{w}.weight", 0 },
+	  "model.layers.{bid}.mlp.experts.{xid}.{w}.weight|down_proj gate_proj "
+		  "up_proj|model.layers.{bid}.mlp.experts.{w}.weight", 0 },
 	{ NULL, NULL, NULL, 0 }
 };
 

@@ -20,7 +20,8 @@ const struct arch arch_qwen = {
 
 /* ---- Qwen2 ---- */
 
-static int prefix_bare_model(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+static int prefix_bare_model(struct conv *c, const struct tensor_rule *r, struct item *it,
+			     const struct tensor_rule *rest)
 {
 	return !strcmp(c->hf_arch, "Qwen2Model") ? op_prefix(c, r, it, rest) : ITEM_ON;
 }
@@ -86,7 +87,8 @@ static const struct tensor_rule qwen2moe_tensors[] = {
 	{ "*mlp.experts.down_proj *mlp.experts.down_proj.weight", op_stacked, NULL, 0 },
 	{ "*mlp.experts.gate_up_proj *mlp.experts.gate_up_proj.weight", op_gate_up, NULL, 0 },
 	{ "*experts*", op_stack_experts,
-	  "model.layers.{bid}.mlp.experts.{xid}.{w}.weight|down_proj gate_proj up_proj|model.layers.{bid}.mlp.experts.{w}.weight", 0 },
+	  "model.layers.{bid}.mlp.experts.{xid}.{w}.weight|down_proj gate_proj "
+		  "up_proj|model.layers.{bid}.mlp.experts.{w}.weight", 0 },
 	{ NULL, NULL, NULL, 0 }
 };
 
@@ -195,7 +197,8 @@ static int qwen3_init(struct conv *c)
 }
 
 static const char rerank_template[] =
-	"<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. "
+	"<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct "
+		"provided. "
 	"Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n"
 	"<|im_start|>user\n<Instruct>: Given a web search query, retrieve relevant passages that answer the query\n"
 	"<Query>: {query}\n<Document>: {document}<|im_end|>\n"
