@@ -124,7 +124,8 @@ const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor 
 	if (!is_words(qweight) || !is_words(qzeros) || scales->n_dims != 2 || !group || scales->dims[1] % 8 ||
 	    qweight->dims[1] != scales->dims[1] / 8 || qzeros->dims[1] != qweight->dims[1] ||
 	    qzeros->dims[0] != scales->dims[0] || scales->dims[0] != (columns + group - 1) / group) {
-		err_set(b->err, HFGGUF_CORRUPT, "qweight, qzeros and scales do not fit AWQ's 4-bit layout in groups of %llu",
+		err_set(b->err, HFGGUF_CORRUPT,
+			"qweight, qzeros and scales do not fit AWQ's 4-bit layout in groups of %llu",
 			(unsigned long long)group);
 		return NULL;
 	}

@@ -77,7 +77,7 @@ const struct tensor *t_bitnet(struct build *b, const struct tensor *weight, cons
 	memcpy(dims, weight->dims, sizeof(dims));
 	if (!checked_mul(dims[0], (uint64_t)4, &dims[0]))
 		return err_set(b->err, HFGGUF_RANGE, "a shape that is too large"), NULL;
-	return t_custom(b, &op_bitnet, DT_F32, weight->n_dims, dims, (const struct tensor *[]){ weight, scale }, 2, NULL);
+	return t_custom(b, &op_bitnet, DT_F32, weight->n_dims, dims, (const struct tensor *[]){weight, scale}, 2, NULL);
 }
 
 int scheme_bitnet(struct job *j)
@@ -85,7 +85,8 @@ int scheme_bitnet(struct job *j)
 	job_for(j, name, t) {
 		if (!str_ends(name, ".weight_scale"))
 			continue;
-		(void)job_put(j, job_name(j, name, strlen("_scale"), ""), t_bitnet(j->b, job_need(j, name, "_scale", ""), t));
+		(void)job_put(j, job_name(j, name, strlen("_scale"), ""),
+			      t_bitnet(j->b, job_need(j, name, "_scale", ""), t));
 		job_remove(j, name);
 	}
 	return j->err->code;

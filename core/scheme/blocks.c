@@ -84,7 +84,8 @@ static const struct tensor *repack(struct build *b, const struct kind *k, const 
 	if (!codes || !scale || b->err->code)
 		return NULL;
 	last = codes->n_dims - 1;
-	fits = last >= 0 && scale->n_dims == codes->n_dims && dtype_size(codes->dtype) == 1 && dtype_size(scale->dtype) == 1;
+	fits = last >= 0 && scale->n_dims == codes->n_dims && dtype_size(codes->dtype) == 1 &&
+	       dtype_size(scale->dtype) == 1;
 	if (fits) {
 		n_blocks = codes->dims[last] * 2 / k->values;
 		fits = codes->dims[last] * 2 % k->values == 0 && scale->dims[last] == n_blocks * k->scales;
@@ -92,7 +93,8 @@ static const struct tensor *repack(struct build *b, const struct kind *k, const 
 	for (int d = 0; d < last && fits; d++)
 		fits = codes->dims[d] == scale->dims[d];
 	if (!fits) {
-		err_set(b->err, HFGGUF_CORRUPT, "codes of %llu bytes a row and their scales do not make whole %s blocks",
+		err_set(b->err, HFGGUF_CORRUPT,
+			"codes of %llu bytes a row and their scales do not make whole %s blocks",
 			(unsigned long long)(last < 0 ? 0 : codes->dims[last]), k == &mxfp4 ? "MXFP4" : "NVFP4");
 		return NULL;
 	}

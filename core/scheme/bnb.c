@@ -1,8 +1,8 @@
 /*
  * bitsandbytes. 4 bit: two values a byte, the first in the high nibble, looked up in the tensor's own table of 16; a
- * block of consecutive values shares an absmax, which may itself be 8 bit ("nested": a table of 256, a scale for a block
- * of absmax values, one offset). What they are is told by a few bytes of JSON beside the tensor, read while planning.
- * 8 bit: rows of int8 with an absmax each (SCB).
+ * block of consecutive values shares an absmax, which may itself be 8 bit ("nested": a table of 256, a scale for a
+ * block of absmax values, one offset). What they are is told by a few bytes of JSON beside the tensor, read while
+ * planning. 8 bit: rows of int8 with an absmax each (SCB).
  *
  *   value = quant_map[nibble] * absmax[i / blocksize]
  *   value = int8 * SCB[row] * (1/127)
@@ -80,7 +80,8 @@ static bool fits(const struct bnb4 *p, uint64_t n, const struct tensor *const *s
 	uint64_t n_blocks = p->block ? n / p->block + (n % p->block != 0) : 0;
 	uint64_t n_outer = p->nested && p->nested_block ? (n_blocks + p->nested_block - 1) / p->nested_block : 0;
 
-	return p->block && src[0]->dtype == DT_U8 && src[0]->n == n / 2 + n % 2 && src[1]->n == 16 && src[2]->n == n_blocks &&
+	return p->block && src[0]->dtype == DT_U8 && src[0]->n == n / 2 + n % 2 && src[1]->n == 16 &&
+	       src[2]->n == n_blocks &&
 	       (!p->nested || (p->nested_block && src[2]->dtype == DT_U8 && src[3]->n == n_outer && src[4]->n == 256));
 }
 
@@ -182,7 +183,8 @@ static int wrap8(struct job *j, const char *name, const struct tensor *scb)
 int scheme_bnb(struct job *j)
 {
 	job_for(j, name, t) {
-		if (strstr(name, ".quant_state.bitsandbytes__") ? wrap4(j, name, t) : str_ends(name, ".SCB") && wrap8(j, name, t))
+		if (strstr(name, ".quant_state.bitsandbytes__") ? wrap4(j, name, t)
+								: str_ends(name, ".SCB") && wrap8(j, name, t))
 			break;
 	}
 	return j->err->code;

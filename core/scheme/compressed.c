@@ -98,7 +98,8 @@ static int columns_of(struct job *j, const struct group *g, const struct tensor 
 		return err_set(j->err, HFGGUF_CORRUPT, "a weight_shape of two numbers must be there");
 	if (tensor_values(j->out->in.src, shape, dims, 2, j->err))
 		return j->err->code;
-	if (!(dims[0] >= 0 && dims[0] < 0x1p53 && dims[1] >= 0 && dims[1] < 0x1p53) || (uint64_t)dims[0] != codes->dims[0])
+	if (!(dims[0] >= 0 && dims[0] < 0x1p53 && dims[1] >= 0 && dims[1] < 0x1p53) ||
+	    (uint64_t)dims[0] != codes->dims[0])
 		return err_set(j->err, HFGGUF_CORRUPT, "a weight_shape of %g x %g does not fit", dims[0], dims[1]);
 	*columns = (uint64_t)dims[1];
 	return 0;
@@ -111,7 +112,8 @@ static int wrap_packed(struct job *j, const struct group *g, const char *name, c
 	struct packed p = { (unsigned)g->bits, (uint64_t)g->size, 0 };
 
 	if (!g->is_int || g->bits < 1 || g->bits > 8 || !str_in(g->strategy, "group channel tensor"))
-		return job_refuse(j, "packed weights of %lld bits by %s cannot be read", (long long)g->bits, g->strategy);
+		return job_refuse(j, "packed weights of %lld bits by %s cannot be read", (long long)g->bits,
+				  g->strategy);
 	if (!columns_of(j, g, codes, scale, job_sibling(j, name, tail, ".weight_shape"), &p.columns)) {
 		if (!p.group)
 			p.group = p.columns;
@@ -139,7 +141,8 @@ static int wrap_fp4(struct job *j, const struct group *g, const char *name, cons
 		scale = global ? t_div(j->b, t_cast(j->b, scale, DT_F32), t_cast(j->b, global, DT_F32)) : NULL;
 	}
 	job_remove_siblings(j, name, tail, ".weight_scale .weight_global_scale .input_global_scale");
-	return job_put_at(j, name, job_name(j, name, strlen("_packed"), ""), t_fp4(j->b, codes, scale, mx ? 32 : 16, mx));
+	return job_put_at(j, name, job_name(j, name, strlen("_packed"), ""),
+			  t_fp4(j->b, codes, scale, mx ? 32 : 16, mx));
 }
 
 static int block_of(struct job *j, const struct group *g, uint64_t *block)
@@ -163,7 +166,8 @@ static int block_of(struct job *j, const struct group *g, uint64_t *block)
 
 static int wrap_plain(struct job *j, const struct group *g, const char *name, const struct tensor *scale)
 {
-	const struct tensor *weight = job_need(j, name, "_scale", ""), *zero = job_sibling(j, name, "_scale", "_zero_point");
+	const struct tensor *weight = job_need(j, name, "_scale", ""),
+			    *zero = job_sibling(j, name, "_scale", "_zero_point");
 	const char *weight_name = job_name(j, name, strlen("_scale"), "");
 	uint64_t block[2];
 	int n_block = block_of(j, g, block);
@@ -172,7 +176,8 @@ static int wrap_plain(struct job *j, const struct group *g, const char *name, co
 		return j->err->code;
 	if (zero) {
 		if (n_block)
-			return err_set(j->err, HFGGUF_UNSUPPORTED, "tensor %s: zero points of blocks cannot be read", name);
+			return err_set(j->err, HFGGUF_UNSUPPORTED, "tensor %s: zero points of blocks cannot be read",
+				       name);
 		weight = t_sub(j->b, t_cast(j->b, weight, DT_F32), t_cast(j->b, zero, DT_F32));
 	}
 	if (job_put(j, weight_name, t_scaled(j->b, weight, scale, n_block, block)))

@@ -33,7 +33,8 @@ static int fp4_rect(const struct tensor *t, const struct rect *r, float *out, st
 {
 	const struct fp4 *p = t->param;
 	struct rect bytes = { r->row, r->n_rows, r->col / 2, (r->col + r->n_cols - 1) / 2 + 1 - r->col / 2 };
-	struct rect g = { r->row, r->n_rows, r->col / p->group, (r->col + r->n_cols - 1) / p->group + 1 - r->col / p->group };
+	struct rect g = {r->row, r->n_rows, r->col / p->group,
+			 (r->col + r->n_cols - 1) / p->group + 1 - r->col / p->group};
 	uint8_t *codes = scratch_get(ctx->scratch, bytes.n_rows * bytes.n_cols);
 	float *scales = scratch_get(ctx->scratch, g.n_rows * g.n_cols * sizeof(*scales));
 	int e = codes && scales ? read_matrix(t->src[0], &bytes, codes, ctx) : err_nomem(ctx->err);

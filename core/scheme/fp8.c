@@ -15,7 +15,9 @@ static int block_size(struct job *j, const json *list, uint64_t block[TENSOR_MAX
 		int64_t size;
 
 		if (n == TENSOR_MAX_DIMS || !json_int(v, &size) || size <= 0)
-			return err_set(j->err, HFGGUF_CORRUPT, "config.json: a block size of the quantization is no size"), -1;
+			return err_set(j->err, HFGGUF_CORRUPT,
+				       "config.json: a block size of the quantization is no size"),
+			       -1;
 		block[n++] = (uint64_t)size;
 	}
 	return n;

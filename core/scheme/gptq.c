@@ -185,7 +185,8 @@ static int wrap(struct job *j, const struct gptq *config, const char *name, cons
 	if (g_idx && g_idx->n && qweight->n_dims == 2 && qweight->dims[0] < UINT64_MAX / 32 &&
 	    qweight->dims[0] * 32 % g_idx->n == 0 && is_width(qweight->dims[0] * 32 / g_idx->n))
 		g.bits = (unsigned)(qweight->dims[0] * 32 / g_idx->n);
-	t = t_gptq(j->b, &g, qweight, job_need(j, name, "qweight", "qzeros"), job_need(j, name, "qweight", "scales"), g_idx);
+	t = t_gptq(j->b, &g, qweight, job_need(j, name, "qweight", "qzeros"), job_need(j, name, "qweight", "scales"),
+		   g_idx);
 	job_remove_siblings(j, name, "qweight", append ? "g_idx qzeros qweight scales" : "g_idx qzeros scales");
 	return job_put_at(j, append ? "" : name, job_name(j, name, strlen("qweight"), "weight"), t);
 }

@@ -35,7 +35,8 @@ const struct tensor *job_need(struct job *j, const char *name, const char *suffi
 	const struct tensor *t = find(j, name, suffix, tail, full, sizeof(full));
 
 	if (!t)
-		err_set(j->err, HFGGUF_NOT_FOUND, "tensor %s is not there, but %s is; the checkpoint is incomplete", full, name);
+		err_set(j->err, HFGGUF_NOT_FOUND, "tensor %s is not there, but %s is; the checkpoint is incomplete",
+			full, name);
 	return t;
 }
 
@@ -118,7 +119,8 @@ void job_note(struct job *j, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	joined = j->out->note ? arena_printf(j->b->arena, "%s\n%s", j->out->note, text) : arena_strdup(j->b->arena, text);
+	joined = j->out->note ? arena_printf(j->b->arena, "%s\n%s", j->out->note, text)
+			      : arena_strdup(j->b->arena, text);
 	if (joined)
 		j->out->note = joined;
 }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct scheme_kernels {
-	/* n_words words, `stride` words apart -> 32/bits values each, lowest bits first (bits 1…8; what is left of a word
-	 * is skipped). */
+	/* n_words words, `stride` words apart -> 32/bits values each, lowest bits first (bits 1…8; what is left of a
+	 * word is skipped). */
 	void (*unpack)(const uint32_t *w, size_t stride, unsigned bits, size_t n_words, float *out);
 	/* x = (x - zero) * scale */
 	void (*affine)(float *x, size_t n, float zero, float scale);

@@ -89,8 +89,9 @@ AVX2 static void f8_e4m3_avx2(const uint8_t *w, size_t n, float scale, float *ou
 	size_t i = 0;
 
 	for (; i + 8 <= n; i += 8)
-		_mm256_storeu_ps(out + i,
-				 _mm256_mul_ps(e4m3(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(w + i)))), s));
+		_mm256_storeu_ps(
+			out + i,
+			_mm256_mul_ps(e4m3(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(w + i)))), s));
 	scheme_kernels_c.f8_e4m3(w + i, n - i, scale, out + i);
 }
 

@@ -1,6 +1,6 @@
 /*
- * ModelOpt (hf_quant_config.json or quantization_config): FP8 with a scale a tensor or row. What NVFP4 leaves of a mixed
- * checkpoint comes here too.
+ * ModelOpt (hf_quant_config.json or quantization_config): FP8 with a scale a tensor or row. What NVFP4 leaves of a
+ * mixed checkpoint comes here too.
  */
 #include "core/scheme/parts.h"
 

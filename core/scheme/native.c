@@ -294,7 +294,8 @@ static int node_is_exact(const struct tensor *t, struct tensor_ctx *ctx)
 {
 	const struct native *n = &((const struct blocks *)t->param)->native;
 	const struct tensor *node = t->src[0];
-	uint64_t cols = node->dims[node->n_dims - 1], rows = cols ? node->n / cols : 0, step = cols ? (1 << 16) / cols + 1 : 1;
+	uint64_t cols = node->dims[node->n_dims - 1], rows = cols ? node->n / cols : 0,
+		 step = cols ? (1 << 16) / cols + 1 : 1;
 	uint32_t block = quant_type(n->type)->block_values;
 	int exact = 1;
 

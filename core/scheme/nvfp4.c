@@ -138,8 +138,10 @@ static int index_layers(struct job *j, const struct algos *a, struct layers *l, 
 		if (!*name)
 			continue;
 		if (!map_find(modules, name, strlen(name)))
-			return err_set(j->err, HFGGUF_CORRUPT,
-				       "quantized_layers of the quantization config names %s, which no tensor belongs to", name);
+			return err_set(
+				j->err, HFGGUF_CORRUPT,
+				"quantized_layers of the quantization config names %s, which no tensor belongs to",
+				name);
 		l->algo[l->n] = json_str_or(v, "quant_algo", "");
 		l->algo[l->n] = arena_strdup(j->b->arena, l->algo[l->n]);
 		if (!l->algo[l->n] || !map_set(&l->by_name, name, strlen(name), (uint32_t)l->n))
@@ -237,7 +239,8 @@ static const struct tensor *expert_scales(struct job *j, const struct expert *v,
 			value = sum_of(j, t);
 		if (!(fabs(value - 1.0) <= 1e-6 + 1e-5))
 			ones = false;
-		all[i] = t && t->n == 1 ? t_shape(j->b, t_cast(j->b, t, DT_F32), 1) : t_f32(j->b, &(float){ (float)value }, 1);
+		all[i] = t && t->n == 1 ? t_shape(j->b, t_cast(j->b, t, DT_F32), 1)
+					: t_f32(j->b, &(float){(float)value}, 1);
 	}
 	return ones || j->err->code ? NULL : t_cat(j->b, all, (uint32_t)n, 0);
 }
@@ -335,7 +338,8 @@ static long long layer_of(const char *name)
 
 static struct expert_group *group_for(struct job *j, struct gather *g, const char *name, const char *proj, int proj_len)
 {
-	const char *key = arena_printf(j->b->arena, "model.layers.%lld.mlp.experts.%.*s.weight", layer_of(name), proj_len, proj);
+	const char *key =
+		arena_printf(j->b->arena, "model.layers.%lld.mlp.experts.%.*s.weight", layer_of(name), proj_len, proj);
 	const struct map_slot *s = key ? map_find(&g->by_name, key, strlen(key)) : NULL;
 
 	if (s && !g->groups.v[s->value].done)
@@ -361,8 +365,9 @@ static int take_one(struct job *j, struct gather *g, const char *name, const str
 			     job_sibling(j, name, tail, ".input_scale"), 0 };
 	job_remove_siblings(j, name, tail, ".weight .weight_scale .weight_scale_2 .input_scale");
 	if (!is_expert(name, &x.id, &proj, &proj_len))
-		return push_blocks(j, g->layers, (struct scheme_blocks){ name, weight, scales, false, own_scale(j, x.scale),
-									  own_scale(j, x.input_scale), false });
+		return push_blocks(j, g->layers,
+				   (struct scheme_blocks){name, weight, scales, false, own_scale(j, x.scale),
+							  own_scale(j, x.input_scale), false});
 	group = group_for(j, g, name, proj, proj_len);
 	if (!group)
 		return j->err->code;
@@ -416,8 +421,10 @@ static int rename_all(struct job *j)
 			if (!to || set_get(j->set, to))
 				break;
 			job_remove(j, name);
-			if (job_put(j, to, names[i].invert ? t_div(j->b, t_full(j->b, 1.0f, t->n_dims, t->dims), t_cast(j->b, t, DT_F32))
-							   : t))
+			if (job_put(j, to,
+				    names[i].invert ? t_div(j->b, t_full(j->b, 1.0f, t->n_dims, t->dims),
+							    t_cast(j->b, t, DT_F32))
+						    : t))
 				return j->err->code;
 			break;
 		}

@@ -48,7 +48,8 @@ static int packed_load(const struct tensor *t, const struct rect *r, float *q, s
 {
 	const struct param *param = t->param;
 	const struct packed *p = &param->p;
-	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word, n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
+	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word,
+		 n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
 	struct rect words = { r->row, r->n_rows, w0, n_words }, g = { r->row, r->n_rows, 0, 0 };
 	uint32_t *w = scratch_get(ctx->scratch, q ? r->n_rows * n_words * sizeof(*w) : 0);
 	float *line = scratch_get(ctx->scratch, n_words * per_word * sizeof(*line)), *zeros, *scales;

@@ -18,9 +18,9 @@ typedef int rect_fn(const struct tensor *t, const struct rect *r, float *out, st
 /* An op's read by rectangles of [all leading axes, last axis]; out is row after row. */
 int read_rects(const struct tensor *t, uint64_t first, uint64_t n, float *out, struct tensor_ctx *ctx, rect_fn *fn);
 /*
- * Rows [row, row + n_rows) × columns [col, col + n_cols) of a matrix (last axis: columns) into out, row after row, as the
- * tensor's own type. Rows that lie close together are read in one piece, so that a column of a packed matrix does not
- * cost one read a row.
+ * Rows [row, row + n_rows) × columns [col, col + n_cols) of a matrix (last axis: columns) into out, row after row, as
+ * the tensor's own type. Rows that lie close together are read in one piece, so that a column of a packed matrix does
+ * not cost one read a row.
  */
 int read_matrix(const struct tensor *t, const struct rect *r, void *out, struct tensor_ctx *ctx);
 /* The same as float32. */
@@ -53,7 +53,8 @@ struct packed { /* compressed-tensors' int32 packing */
 const struct tensor *t_packed(struct build *b, const struct packed *p, const struct tensor *codes,
 			      const struct tensor *scale, const struct tensor *zero, const struct tensor *g_idx);
 
-/* AWQ's gemm layout: qweight I32 [columns, rows/8], qzeros I32 [groups, rows/8], scales [groups, rows]; group 0: all. */
+/* AWQ's gemm layout: qweight I32 [columns, rows/8], qzeros I32 [groups, rows/8], scales [groups, rows]; group 0: all.
+ */
 const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor *qweight, const struct tensor *qzeros,
 			   const struct tensor *scales);
 
@@ -82,8 +83,8 @@ struct affine { /* in scratch memory; of row i and the group g of a column: zero
 /* Loads a rectangle: codes to q, row after row, unless that is NULL. */
 typedef int load_fn(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx);
 
-/* Groups of the columns of r into a->group: read from g_idx (negative ones count from the end) or column / group. groups
- * becomes the run of groups that are needed, as rows; its columns stay. */
+/* Groups of the columns of r into a->group: read from g_idx (negative ones count from the end) or column / group.
+ * groups becomes the run of groups that are needed, as rows; its columns stay. */
 int load_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct affine *a,
 		uint64_t *first, uint64_t *n, struct tensor_ctx *ctx);
 /* Codes to values, in place. */

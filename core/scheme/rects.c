@@ -86,8 +86,8 @@ static int read_groups(const struct tensor *g_idx, uint64_t n_groups, const stru
 
 		g += g < 0 ? (int64_t)n_groups : 0;
 		if (g < 0 || g >= (int64_t)n_groups)
-			e = err_set(ctx->err, HFGGUF_CORRUPT, "g_idx puts a column into group %lld of %llu", (long long)g,
-				    (unsigned long long)n_groups);
+			e = err_set(ctx->err, HFGGUF_CORRUPT, "g_idx puts a column into group %lld of %llu",
+				    (long long)g, (unsigned long long)n_groups);
 		out[i] = (uint32_t)g;
 	}
 	return e;
@@ -141,8 +141,8 @@ static void apply_row(float *x, const uint32_t *group, uint64_t n, const float *
 void affine_apply(const struct rect *r, const struct affine *a, float *x)
 {
 	for (uint64_t i = 0; i < r->n_rows; i++)
-		apply_row(x + i * r->n_cols, a->group, r->n_cols, a->zeros + i * a->row_step, a->scales + i * a->row_step,
-			  a->group_step);
+		apply_row(x + i * r->n_cols, a->group, r->n_cols, a->zeros + i * a->row_step,
+			  a->scales + i * a->row_step, a->group_step);
 }
 
 void affine_parts(const struct rect *r, const struct affine *a, unsigned block, struct part *parts)

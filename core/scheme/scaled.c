@@ -88,7 +88,8 @@ static int scaled_parts(const struct tensor *t, const struct rect *r, unsigned b
 
 	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
 		uint64_t first = row_scale(t, r->row + i) + r->col / s->block[last] * s->stride[last];
-		uint64_t n = (r->col + r->n_cols - 1) / s->block[last] * s->stride[last] - r->col / s->block[last] * s->stride[last];
+		uint64_t n = (r->col + r->n_cols - 1) / s->block[last] * s->stride[last] -
+			     r->col / s->block[last] * s->stride[last];
 		size_t mark = scratch_mark(ctx->scratch);
 		float *scales = scratch_get(ctx->scratch, (n + 1) * sizeof(*scales));
 
@@ -121,7 +122,8 @@ static void scaled_describe(const struct tensor *t, struct buf *b)
 
 	for (int d = 0; d < t->n_dims; d++)
 		if (s->stride[d])
-			buf_printf(b, "%s%llu", b->n && b->p[b->n - 1] != '(' ? "x" : "", (unsigned long long)s->block[d]);
+			buf_printf(b, "%s%llu", b->n && b->p[b->n - 1] != '(' ? "x" : "",
+				   (unsigned long long)s->block[d]);
 }
 
 const struct tensor_ops op_scaled = { "scale", scaled_read, scaled_describe };
@@ -160,7 +162,8 @@ const struct tensor *t_scaled(struct build *b, const struct tensor *weight, cons
 	for (int d = weight->n_dims - 1; d >= 0; d--) {
 		int k = d - (scale->n_dims - n_block);
 		uint64_t have = d < scale->n_dims ? scale->dims[d] : 1, want = weight->dims[d];
-		uint64_t size = k >= 0 && d < scale->n_dims ? block[k] : 1, blocks = size ? (want - (want != 0)) / size + 1 : 0;
+		uint64_t size = k >= 0 && d < scale->n_dims ? block[k] : 1,
+			 blocks = size ? (want - (want != 0)) / size + 1 : 0;
 		bool alone = have == 1 && size == 1; /* broadcast */
 
 		/* repeated scales may reach beyond the weight, when there are blocks at all */
@@ -170,6 +173,6 @@ const struct tensor *t_scaled(struct build *b, const struct tensor *weight, cons
 		s->stride[d] = alone ? 0 : stride;
 		stride *= have;
 	}
-	return t_custom(b, &op_scaled, DT_F32, weight->n_dims, weight->dims, (const struct tensor *[]){ weight, scale }, 2,
-			s);
+	return t_custom(b, &op_scaled, DT_F32, weight->n_dims, weight->dims, (const struct tensor *[]){weight, scale},
+			2, s);
 }

@@ -63,7 +63,8 @@ static int mistral_method(struct job *j, const char **method)
 	if (!format)
 		return 0;
 	if (strcmp(format, "fp8_e4m3"))
-		return err_set(j->err, HFGGUF_UNSUPPORTED, "params.json: weights in \"%s\" cannot be read; fp8_e4m3 can", format);
+		return err_set(j->err, HFGGUF_UNSUPPORTED,
+			       "params.json: weights in \"%s\" cannot be read; fp8_e4m3 can", format);
 	j->config = NULL;
 	*method = "fp8";
 	return 0;

@@ -1,7 +1,8 @@
 /*
- * Pre-quantized checkpoints: each scheme is recognised from quantization_config or hf_quant_config.json (never from file
- * names) and its packed tensors are replaced by one lazy tensor each that gives their values by rows (the reference's
- * dequant_model). NVFP4 tensors, which the file takes block by block, are handed back in a list of their own.
+ * Pre-quantized checkpoints: each scheme is recognised from quantization_config or hf_quant_config.json (never from
+ * file names) and its packed tensors are replaced by one lazy tensor each that gives their values by rows (the
+ * reference's dequant_model). NVFP4 tensors, which the file takes block by block, are handed back in a list of their
+ * own.
  *
  * Planning reads no weights; only numbers that decide what the file holds are read: one-element scales of NVFP4, shapes
  * that the packed tensor's own shape does not tell, bitsandbytes' description of a tensor.

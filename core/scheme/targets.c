@@ -20,8 +20,9 @@ static int compile(const char *pattern, pcre2_code **out, struct err *err)
 	PCRE2_SIZE at;
 
 	*out = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_ANCHORED, &code, &at, NULL);
-	return *out ? 0 : err_set(err, HFGGUF_UNSUPPORTED, "config.json: the pattern \"%s\" of a quantization cannot be read",
-				  pattern);
+	return *out ? 0
+		    : err_set(err, HFGGUF_UNSUPPORTED,
+			      "config.json: the pattern \"%s\" of a quantization cannot be read", pattern);
 }
 
 int targets_new(const json *list, struct targets **out, struct err *err)

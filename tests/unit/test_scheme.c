@@ -160,7 +160,8 @@ static void test_scale_shapes(void)
 	ok(!t_scaled(&b, m, scales_of(DT_F32, 4, DIMS(2, 2), scale), 2, (uint64_t[]){ 16, 16 }) && err.code,
 	   "too few block scales are refused");
 	err_clear(&err);
-	ok(!t_scaled(&b, m, scales_of(DT_F32, R, DIMS(R), scale), 0, NULL) && err.code, "a vector that fits no axis is refused");
+	ok(!t_scaled(&b, m, scales_of(DT_F32, R, DIMS(R), scale), 0, NULL) && err.code,
+	   "a vector that fits no axis is refused");
 	err_clear(&err);
 }
 
@@ -229,13 +230,15 @@ static void test_gptq_refusals(void)
 	const struct tensor *s = scales_of(DT_F16, OUT, DIMS(1, OUT), scale), *t;
 	struct tensor_ctx ctx = { NULL, scratch_new(), &err };
 
-	ok(!t_gptq(&b, &g, q, bytes_of(DT_I32, DIMS(1, 2), random_bytes(8)), s, NULL) && err.code, "zero points of another width are refused");
+	ok(!t_gptq(&b, &g, q, bytes_of(DT_I32, DIMS(1, 2), random_bytes(8)), s, NULL) && err.code,
+	   "zero points of another width are refused");
 	err_clear(&err);
 	g.group = 32;
 	ok(!t_gptq(&b, &g, q, z, s, NULL) && err.code, "too few groups are refused");
 	err_clear(&err);
 	t = t_gptq(&b, &g, q, z, s, bytes_of(DT_I32, DIMS(IN), far));
-	ok(t && tensor_read(t, 0, t->n, out, &ctx) && err.code == HFGGUF_CORRUPT, "a g_idx beyond the groups is an error");
+	ok(t && tensor_read(t, 0, t->n, out, &ctx) && err.code == HFGGUF_CORRUPT,
+	   "a g_idx beyond the groups is an error");
 	err_clear(&err);
 	scratch_free(ctx.scratch);
 }
@@ -257,7 +260,8 @@ static void test_awq(void)
 
 				want[r * IN + c] = (float)(v - zero) * scale[g * OUT + r];
 			}
-	check(t_awq(&b, GROUP, bytes_of(DT_I32, DIMS(IN, OUT / 8), q), bytes_of(DT_I32, DIMS(G, OUT / 8), z), s), want, "AWQ");
+	check(t_awq(&b, GROUP, bytes_of(DT_I32, DIMS(IN, OUT / 8), q), bytes_of(DT_I32, DIMS(G, OUT / 8), z), s), want,
+	      "AWQ");
 }
 
 /* ---- compressed-tensors ---- */
@@ -265,7 +269,8 @@ static void test_awq(void)
 static void test_packed(unsigned bits, bool asymmetric, bool act_order)
 {
 	enum { R = 21, C = 96, GROUP = 32, G = C / GROUP };
-	uint64_t per_word = 32 / bits, words = (C + per_word - 1) / per_word, zero_words = (R + per_word - 1) / per_word;
+	uint64_t per_word = 32 / bits, words = (C + per_word - 1) / per_word,
+		zero_words = (R + per_word - 1) / per_word;
 	uint32_t *q = random_bytes(R * words * 4), *z = random_bytes(zero_words * G * 4);
 	float *scale = arena_alloc(arena, R * G * 4), *want = arena_alloc(arena, R * C * 4);
 	int32_t *g_idx = arena_alloc(arena, C * 4);
@@ -278,12 +283,14 @@ static void test_packed(unsigned bits, bool asymmetric, bool act_order)
 	for (uint64_t r = 0; r < R; r++)
 		for (uint64_t c = 0; c < C; c++) {
 			int v = (int)bits_at(q + r * words + c / per_word, c % per_word * bits, bits), g = g_idx[c];
-			int zero = asymmetric ? (int)bits_at(z + r / per_word * G + (uint64_t)g, r % per_word * bits, bits)
+			int zero = asymmetric ? (int)bits_at(z + r / per_word * G + (uint64_t)g, r % per_word * bits,
+							     bits)
 					      : 1 << (bits - 1);
 
 			want[r * C + c] = (float)(v - zero) * scale[r * G + (uint64_t)g];
 		}
-	snprintf(what, sizeof(what), "packed, %u bit%s%s", bits, asymmetric ? ", zero points" : "", act_order ? ", g_idx" : "");
+	snprintf(what, sizeof(what), "packed, %u bit%s%s", bits, asymmetric ? ", zero points" : "", act_order
+		 ? ", g_idx" : "");
 	check(t_packed(&b, &p, bytes_of(DT_I32, DIMS(R, words), q), s,
 		       asymmetric ? bytes_of(DT_I32, DIMS(zero_words, G), z) : NULL,
 		       act_order ? bytes_of(DT_I32, DIMS(C), g_idx) : NULL), want, what);
@@ -293,7 +300,8 @@ static void test_packed(unsigned bits, bool asymmetric, bool act_order)
 
 static void test_bnb(bool nested)
 {
-	enum { R = 15, C = 34, N = R * C, BLOCK = 64, NB = (N + BLOCK - 1) / BLOCK, OUTER = 4, NO = (NB + OUTER - 1) / OUTER };
+	enum { R = 15, C = 34, N = R * C, BLOCK = 64, NB = (N + BLOCK - 1) / BLOCK, OUTER = 4,
+		NO = (NB + OUTER - 1) / OUTER };
 	uint8_t *q = random_bytes(N / 2), *a = random_bytes(NB);
 	float map[16], absmax[NB], outer[NO], outer_map[256], *want = arena_alloc(arena, N * 4);
 	const struct tensor *src[5] = { bytes_of(DT_U8, DIMS(N / 2, 1), q), scales_of(DT_F32, 16, DIMS(16), map),
@@ -340,7 +348,8 @@ static void check_blocks(bool nv)
 			unsigned code = bits_at(q, (r * C + (uint64_t)c) * 4, 4);
 
 			if (nv)
-				good = at[c % 64 / 16] == (scale & 0x7F) && block_code(at + 4 + c % 64 / 16 * 8, c % 16, 8) == code;
+				good = at[c % 64 / 16] == (scale & 0x7F) && block_code(at + 4 + c % 64 / 16 * 8, c % 16,
+										       8) == code;
 			else
 				good = at[0] == scale && block_code(at + 1, c % 32, 16) == code;
 		}
