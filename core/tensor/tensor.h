@@ -75,8 +75,8 @@ const struct tensor *t_full(struct build *b, float value, int n_dims, const uint
 
 const struct tensor *t_reshape(struct build *b, const struct tensor *t, int n_dims, const uint64_t *dims);
 /* Shorthand: t_shape(b, t, 3, 4, 2, 8) */
-#define t_shape(b, t, ...) t_reshape((b), (t), (int)(sizeof((uint64_t[]){ __VA_ARGS__ }) / 8),
-				     (uint64_t[]){ __VA_ARGS__ })
+#define t_shape(b, t, ...) \
+	t_reshape((b), (t), (int)(sizeof((uint64_t[]){ __VA_ARGS__ }) / 8), (uint64_t[]){ __VA_ARGS__ })
 /* axes is a permutation of 0..n_dims-1 */
 const struct tensor *t_permute(struct build *b, const struct tensor *t, const int *axes);
 const struct tensor *t_swap(struct build *b, const struct tensor *t, int axis_a, int axis_b);
