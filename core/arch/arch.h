@@ -216,6 +216,8 @@ const json *conv_find(struct conv *c, const char *keys);
 /* Required integer, number; refused with the keys' names. */
 int conv_int(struct conv *c, const char *keys, int64_t *out);
 int conv_num(struct conv *c, const char *keys, double *out);
+/* conv_int of a size or number of things: 0 to INT32_MAX, so that a product of two cannot overflow. */
+int conv_count(struct conv *c, const char *keys, int64_t *out);
 /* Optional: dflt when absent or null. */
 int64_t conv_int_or(struct conv *c, const char *keys, int64_t dflt);
 double conv_num_or(struct conv *c, const char *keys, double dflt);

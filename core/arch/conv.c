@@ -33,6 +33,15 @@ int conv_int(struct conv *c, const char *keys, int64_t *out)
 	return json_int(conv_find(c, keys), out) ? 0 : conv_lacks(c, keys);
 }
 
+int conv_count(struct conv *c, const char *keys, int64_t *out)
+{
+	if (conv_int(c, keys, out))
+		return c->err->code;
+	if (*out < 0 || *out > INT32_MAX)
+		return conv_bad(c, "a \"%s\" of %lld", keys, (long long)*out);
+	return 0;
+}
+
 int conv_num(struct conv *c, const char *keys, double *out)
 {
 	return json_num(conv_find(c, keys), out) ? 0 : conv_lacks(c, keys);

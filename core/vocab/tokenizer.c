@@ -127,6 +127,11 @@ const char *tokenizer_token(const struct tokenizer *t, uint32_t id, size_t *len)
 	return t->model.token[id].p;
 }
 
+uint32_t tokenizer_base_len(const struct tokenizer *t)
+{
+	return t->model.size;
+}
+
 const char *tokenizer_special(const struct tokenizer *t, const char *which)
 {
 	for (size_t i = 0; i < t->special.list.n; i++)

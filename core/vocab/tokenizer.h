@@ -44,6 +44,8 @@ char *tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t n,
 uint32_t tokenizer_id_end(const struct tokenizer *t);
 /* Number of distinct entries: len(tokenizer.vocab) / len(tokenizer). */
 uint32_t tokenizer_vocab_len(const struct tokenizer *t);
+/* Number of entries without those that only added tokens have: tokenizer.vocab_size. */
+uint32_t tokenizer_base_len(const struct tokenizer *t);
 /* Token of an id as in tokenizer.vocab (added tokens included), NULL for a hole. Owned by t. */
 const char *tokenizer_token(const struct tokenizer *t, uint32_t id, size_t *len);
 /* Id of a token's text, or -1. */
