@@ -1,7 +1,7 @@
 /*
- * Vocabulary and merges are nearly all of a tokenizer.json, and up to millions of strings. As JSON nodes they would cost
- * ten times their size, so they are cut out of the text and read in place: strings are unescaped where they stand (never
- * longer) and end with a NUL in the place of their closing quote.
+ * Vocabulary and merges are nearly all of a tokenizer.json, and up to millions of strings. As JSON nodes they would
+ * cost ten times their size, so they are cut out of the text and read in place: strings are unescaped where they stand
+ * (never longer) and end with a NUL in the place of their closing quote.
  */
 #include "core/vocab/tok.h"
 
@@ -18,13 +18,12 @@ static char *skip_space(char *p, const char *end)
 /* Behind the string that begins at p; NULL: it does not end. */
 static char *skip_string(char *p, char *end)
 {
-	for (p++; p < end; p++) {
-		p = p + strcspn(p, "\"\\");
+	for (p++; p < end; p += 2) { /* past a backslash and what it escapes */
+		p += strcspn(p, "\"\\");
 		if (p >= end)
 			return NULL;
 		if (*p == '"')
 			return p + 1;
-		p++;
 	}
 	return NULL;
 }

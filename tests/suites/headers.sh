@@ -17,10 +17,13 @@ for header in include/hfgguf/*.h; do
 	fi
 done
 alone() {
-	local header bad=0
-	for header in core/*/*.h fs/*.h; do
+	local header bad=0 tier
+	for header in core/*/*.h core/*/*/*.h fs/*.h; do
+		[[ $header == */list.h ]] && continue
+		tier=()
+		[[ $header == *avx2* ]] && tier=(-mavx2 -mf16c)
 		echo "#include \"$header\"" >"$TMP/one.c"
-		$CC -std=gnu11 "${flags[@]}" "${packages[@]}" -Wno-unused "$TMP/one.c" || bad=1
+		$CC -std=gnu11 "${flags[@]}" "${packages[@]}" "${tier[@]}" -Wno-unused "$TMP/one.c" || bad=1
 	done
 	return $bad
 }
