@@ -41,7 +41,8 @@ static bool same_values(const float *x, const float *y, uint64_t n)
 }
 
 /* Bits count: -0 and NaN payloads that change are changes, but in blocks of the checkpoint's own codes. */
-static void compare_blocks(struct hfgguf_check *c, const float *x, const float *y, uint64_t n, uint32_t block, bool codes)
+static void compare_blocks(struct hfgguf_check *c, const float *x, const float *y, uint64_t n, uint32_t block,
+			   bool codes)
 {
 	for (uint64_t i = 0; i < n; i += block) {
 		uint64_t size = n - i < block ? n - i : block;
