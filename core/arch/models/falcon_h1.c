@@ -118,7 +118,7 @@ static const struct tensor *scale_rows(struct conv *c, const struct tensor *t)
 	uint64_t ends[5], start = 0;
 	const struct tensor *parts[5];
 
-	if (!t || conv_int(c, "mamba_n_groups", &groups) || conv_int(c, "mamba_d_state", &state))
+	if (!t || conv_count(c, "mamba_n_groups", &groups) || conv_count(c, "mamba_d_state", &state))
 		return NULL;
 	ends[0] = (uint64_t)m->d_inner;
 	ends[1] = ends[0] + (uint64_t)m->d_inner;
@@ -168,18 +168,10 @@ static int op_scale(struct conv *c, const struct tensor_rule *r, struct item *it
 	return it->t ? ITEM_ON : c->err->code;
 }
 
-/* This class maps names itself: nothing is fused. */
-static int op_emit(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
-{
-	(void)r;
-	(void)rest;
-	return conv_emit(c, it, conv_map(c, it->name), it->t) ? c->err->code : ITEM_DONE;
-}
-
 static const struct tensor_rule tensors[] = {
 	{ "*", op_scale, NULL, 0 },
 	{ "*", op_mamba2_shape, NULL, 0 },
-	{ "*", op_emit, NULL, 0 },
+	{ "*", op_direct, NULL, 0 },
 	{ NULL, NULL, NULL, 0 }
 };
 

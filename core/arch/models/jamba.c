@@ -45,7 +45,7 @@ static int params_hook(struct conv *c)
 	int64_t width, expand;
 	double eps = conv_num_or(c, "layer_norm_epsilon rms_norm_eps", 0);
 
-	if (conv_int(c, "hidden_size mamba_d_model", &width) || conv_int(c, "mamba_expand", &expand))
+	if (conv_count(c, "hidden_size mamba_d_model", &width) || conv_count(c, "mamba_expand", &expand))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.ssm.conv_kernel", (uint32_t)int_or(c, "mamba_d_conv", 4));
 	kv_u32(&c->kv, "{arch}.ssm.inner_size", (uint32_t)(expand * width));
@@ -85,18 +85,13 @@ static int op_lone_expert(struct conv *c, const struct tensor_rule *r, struct it
 	return op_rename(c, r, it, rest);
 }
 
-/* This class maps names itself: nothing is fused. */
-static int op_emit(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+static int op_conv1d(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	const char *mapped = conv_map(c, it->name);
 
-	(void)r;
-	(void)rest;
 	if (!mapped)
 		return c->err->code;
-	if (conv_is(c, mapped, MT_SSM_CONV1D, it->bid, ".weight"))
-		it->t = t_squeeze(&c->b, it->t);
-	return conv_emit(c, it, mapped, it->t) ? c->err->code : ITEM_DONE;
+	return conv_is(c, mapped, MT_SSM_CONV1D, it->bid, ".weight") ? op_squeeze(c, r, it, rest) : ITEM_ON;
 }
 
 static const struct tensor_rule tensors[] = {
@@ -106,7 +101,8 @@ static const struct tensor_rule tensors[] = {
 	  "model.layers.{bid}.feed_forward.experts.{xid}.{w}.weight|down_proj gate_proj up_proj|"
 	  "model.layers.{bid}.mlp.experts.{w}.weight|num_local_experts num_experts", 0 },
 	{ "*.A_log", op_neg_exp, NULL, 0 },
-	{ "*", op_emit, NULL, 0 },
+	{ "*conv1d*", op_conv1d, NULL, 0 },
+	{ "*", op_direct, NULL, 0 },
 	{ NULL, NULL, NULL, 0 }
 };
 

@@ -71,8 +71,8 @@ static int residual_scale(struct conv *c)
 		if (!key_a || !key_b || conv_num(c, key_a, &a) || conv_num(c, key_b, &b))
 			return c->err->code;
 		if (b != 1 || (i && a != alpha))
-			return conv_bad(c, "\"%s\" %g and \"%s\" %g: the layers' factors must be equal, all beta 1", key_a,
-					a, key_b, b);
+			return conv_bad(c, "\"%s\" %g and \"%s\" %g: factors must be equal, all beta 1", key_a, a,
+					key_b, b);
 		alpha = a;
 	}
 	kv_f32(&c->kv, "{arch}.residual_scale", alpha);

@@ -19,15 +19,16 @@ static int nemotron_vocab(struct conv *c)
 static int nemotron_rope(struct conv *c)
 {
 	double part, factor = conv_num_or(c, "factor", 0);
-	int64_t width, heads;
+	int64_t width, heads, rotated;
 
 	if (!json_num(json_get(c->rope, "partial_rotary_factor"), &part))
 		return conv_bad(c, "no \"partial_rotary_factor\"");
-	if (conv_int(c, "hidden_size n_embd", &width) || conv_int(c, "num_attention_heads n_head", &heads))
+	if (conv_count(c, "hidden_size n_embd", &width) || conv_count(c, "num_attention_heads n_head", &heads) ||
+	    conv_rotated(c, part, width, &rotated))
 		return c->err->code;
-	if (heads <= 0)
-		return conv_bad(c, "%lld attention heads", (long long)heads);
-	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)((int64_t)(part * (double)width) / heads));
+	if (!heads)
+		return conv_bad(c, "no attention heads");
+	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)(rotated / heads));
 	if (factor == 0 && !json_num(json_some(c->rope, "factor"), &factor)) {
 		kv_str(&c->kv, "{arch}.rope.scaling.type", "none");
 		return 0;
@@ -343,13 +344,6 @@ static int op_groups(struct conv *c, const struct tensor_rule *r, struct item *i
 	return it->t ? ITEM_ON : c->err->code;
 }
 
-static int op_emit(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
-{
-	(void)r;
-	(void)rest;
-	return conv_map_and_emit(c, it) ? c->err->code : ITEM_DONE;
-}
-
 static const struct tensor_rule nemotron_h_tensors[] = { { "*", op_hybrid, NULL, 0 }, { NULL, NULL, NULL, 0 } };
 
 static const struct tensor_rule nemotron_h_moe_tensors[] = {
@@ -358,12 +352,12 @@ static const struct tensor_rule nemotron_h_moe_tensors[] = {
 	{ "*mixer.A_log", op_neg_exp, NULL, 0 },
 	{ "*mixer.A_log *mixer.D", op_column, NULL, 0 },
 	{ "*mixer.norm.weight", op_groups, NULL, 0 },
-	{ "*mixer.gate.e_score_correction.bias *mixer.conv1d.weight *mixer.A_log *mixer.D *mixer.norm.weight", op_emit,
+	{ "*mixer.gate.e_score_correction.bias *mixer.conv1d.weight *mixer.A_log *mixer.D *mixer.norm.weight", op_plain,
 	  NULL, 0 },
 	{ "*mixer.experts*", op_stack_experts,
 	  "backbone.layers.{bid}.mixer.experts.{xid}.{w}.weight|down_proj up_proj|"
 	  "model.layers.{bid}.mlp.experts.{w}.weight|n_routed_experts", 0 },
-	{ "model.layers.#.mlp.experts.*", op_emit, NULL, 0 },
+	{ "model.layers.#.mlp.experts.*", op_plain, NULL, 0 },
 	{ "*", op_hybrid, NULL, 0 },
 	{ NULL, NULL, NULL, 0 }
 };

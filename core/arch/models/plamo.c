@@ -99,6 +99,8 @@ static int plamo2_inner(struct conv *c)
 {
 	int64_t heads = conv_int_or(c, "mamba_num_heads", 64), dim = conv_int_or(c, "hidden_size_per_head", 128);
 
+	if (heads < 0 || heads > INT32_MAX || dim < 0 || dim > INT32_MAX)
+		return conv_bad(c, "%lld Mamba heads of %lld", (long long)heads, (long long)dim);
 	kv_u32(&c->kv, "{arch}.ssm.inner_size", (uint32_t)(heads * dim));
 	return 0;
 }

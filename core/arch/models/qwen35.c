@@ -16,11 +16,18 @@ static bool leaves_mtp(const struct conv *c)
 	return c->opt->no_mtp || str_in(c->hf_arch, "OpenJevModel ClefModel");
 }
 
-static const struct { const char *from, *to; } mtp_parts[] = {
-	{ "fc", "eh_proj" },
-	{ "pre_fc_norm_embedding", "enorm" },
-	{ "pre_fc_norm_hidden", "hnorm" },
-	{ "norm", "shared_head.norm" },
+static const struct {
+	const char *from, *to;
+	bool deep; /* has parts itself */
+} mtp_parts[] = {
+	{ "fc", "eh_proj", false },
+	{ "pre_fc_norm_embedding", "enorm", false },
+	{ "pre_fc_norm_hidden", "hnorm", false },
+	{ "norm", "shared_head.norm", false },
+	/* Qwen 4 */
+	{ "fc_embedding", "nextn_fc_embedding", true },
+	{ "fc_hidden", "nextn_fc_hidden", true },
+	{ "hyper_connection_mixer", "nextn_hc_head", true },
 };
 
 /* mtp.layers.N.x -> model.layers.(main + N).x; the parts that all layers share go to the first. */
@@ -35,10 +42,11 @@ static bool rename_mtp(const char *name, int64_t main, char *out)
 		return *end == '.' && i < 65536 &&
 		       snprintf(out, 512, "model.layers.%lld%s", (long long)main + i, end) < 512;
 	}
-	for (size_t i = 0; dot && !strchr(dot + 1, '.') && i < sizeof(mtp_parts) / sizeof(mtp_parts[0]); i++) {
+	for (size_t i = 0; dot && i < sizeof(mtp_parts) / sizeof(mtp_parts[0]); i++) {
 		size_t n = strlen(mtp_parts[i].from);
 
-		if (n == (size_t)(dot - rest) && !strncmp(rest, mtp_parts[i].from, n))
+		if (n == (size_t)(dot - rest) && !strncmp(rest, mtp_parts[i].from, n) &&
+		    (mtp_parts[i].deep || !strchr(dot + 1, '.')))
 			return snprintf(out, 512, "model.layers.%lld.%s%s", (long long)main, mtp_parts[i].to, dot) <
 			       512;
 	}
@@ -110,7 +118,7 @@ static int param_inner(struct conv *c)
 {
 	int64_t dim, heads;
 
-	if (conv_int(c, "linear_value_head_dim", &dim) || conv_int(c, "linear_num_value_heads", &heads))
+	if (conv_count(c, "linear_value_head_dim", &dim) || conv_count(c, "linear_num_value_heads", &heads))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.ssm.inner_size", (uint32_t)(dim * heads));
 	return 0;
@@ -141,12 +149,13 @@ static int param_rotary(struct conv *c)
 	int64_t dim = conv_int_or(c, "head_dim", -1), hidden, heads;
 
 	if (dim < 0) {
-		if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+		if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 			return c->err->code;
 		dim = heads > 0 ? hidden / heads : 0;
 	}
-	kv_u32(&c->kv, "{arch}.rope.dimension_count",
-	       (uint32_t)(int64_t)((double)dim * json_num_or(c->rope, "partial_rotary_factor", 0.25)));
+	if (conv_rotated(c, json_num_or(c->rope, "partial_rotary_factor", 0.25), dim, &dim))
+		return c->err->code;
+	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)dim);
 	return 0;
 }
 

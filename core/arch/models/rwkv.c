@@ -118,7 +118,7 @@ static int rwkv6_sizes(struct conv *c)
 	const json *ff = json_get(c->hparams, "intermediate_size");
 	int64_t hidden, n;
 
-	if (conv_int(c, "hidden_size", &hidden))
+	if (conv_count(c, "hidden_size", &hidden))
 		return c->err->code;
 	if (!ff || (!json_is_null(ff) && !json_int(ff, &n)))
 		return conv_bad(c, "no \"intermediate_size\"");
@@ -332,7 +332,7 @@ static int rwkv7_ranks(struct conv *c)
 	int64_t hidden, n;
 	bool fla = false;
 
-	if (conv_int(c, "hidden_size", &hidden))
+	if (conv_count(c, "hidden_size", &hidden))
 		return c->err->code;
 	for (int i = 0; i < N_RANKS; i++)
 		fla = fla || !json_get(c->hparams, ranks[i].key);
@@ -358,7 +358,7 @@ static int rwkv7_ff(struct conv *c)
 
 	if (!ff)
 		return conv_bad(c, "no \"intermediate_size\"");
-	if (conv_int(c, json_is_null(ff) ? "hidden_size" : "intermediate_size", &n))
+	if (conv_count(c, json_is_null(ff) ? "hidden_size" : "intermediate_size", &n))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.feed_forward_length", (uint32_t)(json_is_null(ff) ? 4 * n : n));
 	return 0;
