@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { WINDOW_SECONDS = 10, WINDOW_LINES = 8 };
+
 void log_init(struct log *l)
 {
 	memset(l, 0, sizeof(*l));
@@ -21,28 +23,62 @@ void log_free(struct log *l)
 	pthread_mutex_destroy(&l->lock);
 }
 
-void log_add(struct log *l, const char *fmt, ...)
+static void add(struct log *l, const char *text, time_t now)
 {
 	struct buf b = BUF_INIT;
-	char text[2048], when[32];
+	char when[32];
 	struct tm tm;
-	time_t now = time(NULL);
-	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	buf_printf(&b, "%s %s", when, text);
 	if (b.failed) {
 		buf_free(&b);
 		return;
 	}
-	pthread_mutex_lock(&l->lock);
 	free(l->lines[l->next]);
 	l->lines[l->next] = b.p;
 	l->next = (l->next + 1) % LOG_LINES;
 	l->total++;
+}
+
+void log_add(struct log *l, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&l->lock);
+	add(l, text, time(NULL));
+	pthread_mutex_unlock(&l->lock);
+}
+
+void log_add_limited(struct log *l, const char *fmt, ...)
+{
+	char text[2048];
+	time_t now = time(NULL);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&l->lock);
+	if (now - l->window_start >= WINDOW_SECONDS) {
+		char more[64];
+
+		snprintf(more, sizeof(more), "%u more of these were left out", l->left_out);
+		if (l->left_out)
+			add(l, more, now);
+		l->window_start = now;
+		l->in_window = l->left_out = 0;
+	}
+	if (l->in_window < WINDOW_LINES) {
+		l->in_window++;
+		add(l, text, now);
+	} else {
+		l->left_out++;
+	}
 	pthread_mutex_unlock(&l->lock);
 }
 
