@@ -38,62 +38,64 @@ static void order(const float *x, int n, uint8_t *out)
 	}
 }
 
-/* Fit sums of eight candidate splits i2 = at .. at + 7 for each of n_shifts choices of shifts. */
+/* Fit sums of eight candidate splits i2 = at .. at + 7 for each choice of shifts (two or four). */
 struct candidates {
 	__m256 qx[4], q2[4];
-	int n_shifts;
+	int i1, at;
 	unsigned lanes; /* those that exist */
 };
 
-/* Lanes whose score beats the best, by choice of shifts. */
-static inline void winners(const struct candidates *c, __m256 best, unsigned mask[4])
+/* Lanes whose score beats the best, by choice of shifts; returns them all together. */
+ALWAYS_INLINE unsigned winners(int n_shifts, const struct candidates *c, float best, unsigned mask[4])
 {
-	for (int k = 0; k < c->n_shifts; k++) {
-		__m256 more = gt8(_mm256_mul_ps(c->qx[k], c->qx[k]), _mm256_mul_ps(best, c->q2[k]));
+	unsigned any = 0;
+
+	for (int k = 0; k < n_shifts; k++) {
+		__m256 bar = _mm256_mul_ps(_mm256_set1_ps(best), c->q2[k]);
+		__m256 more = gt8(_mm256_mul_ps(c->qx[k], c->qx[k]), bar);
 
 		more = _mm256_and_ps(more, gt8(c->q2[k], _mm256_setzero_ps()));
 		mask[k] = (unsigned)_mm256_movemask_ps(more) & c->lanes;
+		any |= mask[k];
 	}
-}
-
-static inline float lane(__m256 v, unsigned i)
-{
-	return _mm256_cvtss_f32(_mm256_permutevar8x32_ps(v, _mm256_set1_epi32((int)i)));
+	return any;
 }
 
 /*
  * ggml takes candidates one by one, by lane and then by shifts, and each one taken raises the bar. So does
- * this; after the first few candidates hardly any is taken.
+ * this; after the first few candidates hardly any is taken. mask and any: of winners.
  */
-static inline void take_candidates(const struct candidates *c, int i1, int at, float *best_score,
-				   struct iq1_split *best)
+static void take_winners(int n_shifts, const struct candidates *c, unsigned mask[4], unsigned any, float *best_score,
+			 struct iq1_split *best)
 {
-	unsigned mask[4] = { 0 }, any = 0, from_lane = 0;
-	int from_shift = 0;
-
-	winners(c, _mm256_set1_ps(*best_score), mask);
-	for (int k = 0; k < c->n_shifts; k++)
-		any |= mask[k];
 	while (any) {
 		unsigned l = (unsigned)__builtin_ctz(any);
-		int k = 0;
+		int k = 0, taken;
+		float qx;
 
-		while (!(mask[k] >> l & 1))
+		while (k < 3 && !(mask[k] >> l & 1))
 			k++;
-		best->scale = lane(c->qx[k], l) / lane(c->q2[k], l);
-		*best_score = best->scale * lane(c->qx[k], l);
-		best->i1 = i1;
-		best->i2 = at + (int)l;
-		best->shift = k;
-		from_lane = l;
-		from_shift = k + 1;
-		winners(c, _mm256_set1_ps(*best_score), mask);
+		qx = ((const float *)&c->qx[k])[l];
+		best->scale = qx / ((const float *)&c->q2[k])[l];
+		*best_score = best->scale * qx;
+		best->i1 = c->i1;
+		best->i2 = c->at + (int)l;
+		best->shift = taken = k;
+		winners(n_shifts, c, *best_score, mask);
 		any = 0;
-		for (k = 0; k < c->n_shifts; k++) {
-			mask[k] &= ~0u << (from_lane + (k < from_shift));
+		for (k = 0; k < n_shifts; k++) {
+			mask[k] &= ~0u << (l + (k <= taken));
 			any |= mask[k];
 		}
 	}
+}
+
+ALWAYS_INLINE void take_candidates(int n_shifts, const struct candidates *c, float *best_score, struct iq1_split *best)
+{
+	unsigned mask[4] = { 0 }, any = winners(n_shifts, c, *best_score, mask);
+
+	if (any)
+		take_winners(n_shifts, c, mask, any, best_score, best);
 }
 
 static inline unsigned existing_lanes(int at, int n)
@@ -105,7 +107,7 @@ static void split_s(const struct iq1_sorted *s, struct iq1_split *best)
 {
 	const float *sx = s->sum_x[0], *sw = s->sum_w[0];
 	float tail_x[2][40], tail_w[2][40], best_score = -FLT_MAX;
-	struct candidates c = { .n_shifts = 2 };
+	struct candidates c;
 	int n = s->n;
 
 	for (int i = 0; i < 40; i++)
@@ -130,8 +132,10 @@ static void split_s(const struct iq1_sorted *s, struct iq1_split *best)
 							_mm256_mul_ps(_mm256_mul_ps(mid_w, v1), v1));
 				c.q2[k] = _mm256_add_ps(c.q2[k], _mm256_loadu_ps(tail_w[k] + at));
 			}
+			c.i1 = i1;
+			c.at = at;
 			c.lanes = existing_lanes(at, n);
-			take_candidates(&c, i1, at, &best_score, best);
+			take_candidates(2, &c, &best_score, best);
 		}
 }
 
@@ -150,7 +154,7 @@ static void second_weights(const struct iq1_sorted *s, float out[2][2][40])
 static void split_m(const struct iq1_sorted *s, struct iq1_split *best)
 {
 	float second_w[2][2][40], best_score = -FLT_MAX;
-	struct candidates c = { .n_shifts = 4 };
+	struct candidates c;
 	int n = s->n;
 
 	second_weights(s, second_w);
@@ -175,8 +179,10 @@ static void split_m(const struct iq1_sorted *s, struct iq1_split *best)
 				c.qx[k] = _mm256_add_ps(qx[0][k >> 1], qx[1][k & 1]);
 				c.q2[k] = _mm256_add_ps(q2[0][k >> 1], q2[1][k & 1]);
 			}
+			c.i1 = i1;
+			c.at = at;
 			c.lanes = existing_lanes(at, n);
-			take_candidates(&c, i1, at, &best_score, best);
+			take_candidates(4, &c, &best_score, best);
 		}
 }
 
