@@ -46,7 +46,7 @@ static int restore_rope(struct conv *c, const json *raw)
 static int init(struct conv *c)
 {
 	json *raw = source_json(c->src, "config.json", 64 << 20, c->err);
-	int64_t layers;
+	int64_t layers, more = 0;
 	bool ok = true;
 
 	json_for(v, raw)
@@ -59,10 +59,11 @@ static int init(struct conv *c)
 	json_free(raw);
 	if (c->err->code || conv_int(c, "num_hidden_layers", &layers))
 		return c->err->code;
-	layers += c->opt->mtp ? conv_int_or(c, "num_nextn_predict_layers", 0) : 0;
-	if (layers < 0 || layers > 65535)
-		return conv_bad(c, "%lld layers", (long long)layers);
-	return conv_remap(c, c->kv.arch, (int)layers) ? c->err->code : default_template(c);
+	if (c->opt->mtp)
+		more = conv_int_or(c, "num_nextn_predict_layers", 0);
+	if (layers < 0 || layers > 65535 || more < 0 || more > 65535 - layers)
+		return conv_bad(c, "%lld and %lld layers", (long long)layers, (long long)more);
+	return conv_remap(c, c->kv.arch, (int)(layers + more)) ? c->err->code : default_template(c);
 }
 
 /* ---- names: "mtp.N.…" are layers behind the last, taken with mtp only ---- */

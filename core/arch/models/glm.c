@@ -87,8 +87,8 @@ static const struct tensor *unpair(struct build *b, const struct tensor *t, uint
 /* Models with rope sections: clients know those only in NeoX's order of dimensions. num: 0 query, 1 key. */
 static int op_neox(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
-	int64_t heads, kv_heads, hidden, dim;
-	uint64_t rotated, n;
+	int64_t heads, kv_heads, hidden, dim, rotated;
+	uint64_t n;
 
 	(void)rest;
 	if (!json_get(c->rope, "mrope_section"))
@@ -100,12 +100,13 @@ static int op_neox(struct conv *c, const struct tensor_rule *r, struct item *it,
 	if (dim <= 0 || dim > INT32_MAX || it->t->n_dims < 1 || it->t->n_dims > 2 || it->t->dims[0] % (uint64_t)dim)
 		return err_set(c->err, HFGGUF_CORRUPT, "rows of heads of %lld are expected", (long long)dim);
 	n = it->t->dims[0] / (uint64_t)dim;
-	rotated = (uint64_t)((double)dim * json_num_or(c->rope, "partial_rotary_factor", 0.5));
+	if (conv_rotated(c, json_num_or(c->rope, "partial_rotary_factor", 0.5), dim, &rotated))
+		return c->err->code;
 	if ((n != (uint64_t)heads && (r->num == 0 || n != (uint64_t)kv_heads)) || rotated % 2 || rotated < 2 ||
-	    rotated > (uint64_t)dim)
-		return err_set(c->err, HFGGUF_CORRUPT, "%llu heads with %llu rotated dimensions do not fit the config",
-			       (unsigned long long)n, (unsigned long long)rotated);
-	it->t = unpair(&c->b, it->t, (uint64_t)dim, rotated);
+	    rotated > dim)
+		return err_set(c->err, HFGGUF_CORRUPT, "%llu heads with %lld rotated dimensions do not fit the config",
+			       (unsigned long long)n, (long long)rotated);
+	it->t = unpair(&c->b, it->t, (uint64_t)dim, (uint64_t)rotated);
 	return it->t ? ITEM_ON : c->err->code;
 }
 
