@@ -284,6 +284,7 @@ int param_nextn(struct conv *c);       /* "{arch}.nextn_predict_layers", unless 
 /* Number of layers as the config says it; also before text_config is merged. INT64_MAX when it does not. */
 int64_t conv_main_layers(const struct conv *c);
 int init_nextn(struct conv *c); /* .init: num_nextn_predict_layers more blocks, unless no-mtp */
+bool conv_is_nextn(const struct conv *c, const char *name); /* does a name belong to one of these layers? */
 /* A name rule's function: no-mtp drops these layers, mtp all others but embeddings, last norm and head. */
 int name_nextn(struct conv *c, const char *name, char *out);
 /* Of classes that filter behind the root's rules: the names they compare have lost their prefix by then. */
@@ -309,6 +310,8 @@ tensor_op op_transpose;      /* last two axes */
 tensor_op op_squeeze;
 tensor_op op_neg_exp;        /* -exp(x) */
 tensor_op op_seal;           /* the parent's rules are not used */
+tensor_op op_named;          /* takes the name of kind `num` (MT_…) in its block; arg: suffix, NULL: .weight */
+tensor_op op_kda_conv;       /* [d, k] or [d, 1, k] -> [1, d, 1, k] */
 tensor_op op_plain;          /* no further rule: mapped and emitted, parts fused as asked */
 tensor_op op_direct;         /* the same, but never fused */
 /*
@@ -325,6 +328,8 @@ tensor_op op_split;
 int conv_vocab_gpt2(struct conv *c);
 int conv_vocab_spm(struct conv *c);
 int conv_vocab_spm_or_gpt2(struct conv *c); /* tokenizer.model, else BPE */
+/* tiktoken ranks with the merges that they imply; only: the pre-tokenizer that the class knows, or NULL. v: out, or NULL */
+int conv_vocab_tiktoken(struct conv *c, const char *only, struct vocab_tiktoken *v);
 /* tokenizer_config.json of the model, cached; NULL when there is none. */
 const json *conv_tokenizer_config(struct conv *c);
 

@@ -23,8 +23,7 @@ int64_t conv_main_layers(const struct conv *c)
 	return INT64_MAX;
 }
 
-/* Does a name belong to a layer behind the model's own? */
-static bool is_nextn(const struct conv *c, const char *name)
+bool conv_is_nextn(const struct conv *c, const char *name)
 {
 	char *end;
 	long long layer;
@@ -38,7 +37,7 @@ static bool is_nextn(const struct conv *c, const char *name)
 int name_nextn(struct conv *c, const char *name, char *out)
 {
 	(void)out;
-	if (is_nextn(c, name))
+	if (conv_is_nextn(c, name))
 		return !c->opt->no_mtp;
 	return !c->opt->mtp || str_in(name, "model.embed_tokens.weight model.norm.weight lm_head.weight");
 }

@@ -149,6 +149,23 @@ int op_seal(struct conv *c, const struct tensor_rule *r, struct item *it, const 
 	return ITEM_ON;
 }
 
+int op_named(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+{
+	(void)rest;
+	return renamed(c, it, conv_name(c, (enum model_tensor)(int)r->num, it->bid, r->arg ? r->arg : ".weight"));
+}
+
+int op_kda_conv(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+{
+	const struct tensor *t = it->t;
+
+	(void)r;
+	(void)rest;
+	if (t->n_dims < 2 || t->n_dims > 3)
+		return err_set(c->err, HFGGUF_CORRUPT, "a convolution of %d dimensions", t->n_dims);
+	return becomes(c, it, t_shape(&c->b, t, 1, t->dims[0], 1, t->dims[t->n_dims - 1]));
+}
+
 int op_plain(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	(void)r;

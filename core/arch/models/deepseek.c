@@ -196,22 +196,7 @@ static const struct tensor_rule deepseek2_tensors[] = {
 	{ NULL, NULL, NULL, 0 }
 };
 
-/* Kimi K2's ranks of byte strings, where there is no tokenizer.json. */
-static int tiktoken_vocab(struct conv *c)
-{
-	struct vocab_tiktoken v;
-	struct special_vocab sv;
-
-	if (vocab_tiktoken_load(&c->vocab, false, &v, c->err))
-		return c->err->code;
-	if (strcmp(v.pre, "kimi-k2"))
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "tokenizer: the pre-tokenizer %s is not known for %s", v.pre,
-			       c->hf_arch);
-	vocab_emit(&c->vocab, "gpt2", v.pre, &v.tokens, false);
-	kv_array_ref(&c->kv, "tokenizer.ggml.merges", KV_STRING, v.merges, v.n_merges);
-	return special_load(&c->vocab, false, 0, &sv, c->err) ? c->err->code : special_emit(&c->vocab, &sv, c->err);
-}
-
+/* Kimi K2 has ranks of byte strings where there is no tokenizer.json. */
 static int deepseek2_vocab(struct conv *c)
 {
 	struct err first;
@@ -220,7 +205,7 @@ static int deepseek2_vocab(struct conv *c)
 		return 0;
 	first = *c->err;
 	err_clear(c->err);
-	if (tiktoken_vocab(c) == HFGGUF_NOT_FOUND)
+	if (conv_vocab_tiktoken(c, "kimi-k2", NULL) == HFGGUF_NOT_FOUND)
 		*c->err = first;
 	return c->err->code;
 }

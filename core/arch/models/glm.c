@@ -347,18 +347,6 @@ static const struct param_rule glm5next_params[] = {
 	PARAMS_END
 };
 
-static int op_conv(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
-{
-	const struct tensor *t = it->t;
-
-	(void)r;
-	(void)rest;
-	if (t->n_dims < 2 || t->n_dims > 3)
-		return err_set(c->err, HFGGUF_CORRUPT, "a convolution of %d dimensions", t->n_dims);
-	it->t = t_shape(&c->b, t, 1, t->dims[0], 1, t->dims[t->n_dims - 1]);
-	return it->t ? ITEM_ON : c->err->code;
-}
-
 /* -exp in float32, of one value a head. */
 static int op_decay(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
@@ -391,7 +379,7 @@ static const struct tensor_rule glm5next_tensors[] = {
 	{ "lm_head.weight", op_drop_tied_head, NULL, 0 },
 	DEEPSEEK_EXPERTS,
 	{ "*kv_b_proj.weight", op_split_kv_b, "num_attention_heads", 0 },
-	{ "*.q_conv1d.weight *.k_conv1d.weight *.v_conv1d.weight", op_conv, NULL, 0 },
+	{ "*.q_conv1d.weight *.k_conv1d.weight *.v_conv1d.weight", op_kda_conv, NULL, 0 },
 	{ "*.A_log", op_decay, NULL, 0 },
 	{ "*.dt_bias", op_rename, ".dt_bias>.dt_proj.bias", 0 },
 	{ "*.hc_attn_fn *.hc_attn_base *.hc_attn_scale *.hc_ffn_fn *.hc_ffn_base *.hc_ffn_scale "
