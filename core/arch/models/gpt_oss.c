@@ -39,8 +39,10 @@ static int blocks(struct conv *c, const char *name, const struct tensor *codes, 
 {
 	const char *mapped = name ? conv_map(c, name) : NULL;
 
-	if (!mapped || !codes || !scales)
+	if (!mapped || !scales)
 		return c->err->code;
+	if (!codes)
+		return err_set(c->err, HFGGUF_NOT_FOUND, "tensor %s: its blocks are not there", name);
 	if (codes->n_dims != 4 || codes->dims[3] != 16)
 		return err_set(c->err, HFGGUF_CORRUPT, "tensor %s: blocks of 16 bytes in four dimensions are expected",
 			       name);
@@ -48,32 +50,55 @@ static int blocks(struct conv *c, const char *name, const struct tensor *codes, 
 	return conv_add(c, mapped, t_mxfp4_blocks(&c->b, codes, scales), GGML_MXFP4, true);
 }
 
-static int repack(struct conv *c, const char *name, const struct tensor *scales)
-{
-	const struct tensor *codes = conv_get(c, change(c, name, "_scales", "_blocks"));
-	static const char *const halves[] = { "gate_proj.weight", "up_proj.weight" };
+/* The reference takes for a tensor's scales the blocks that it has met last, whose they may be. */
+struct last {
+	const struct tensor *blocks[2];
+	const char *name;
+};
 
-	if (!codes)
-		return c->err->code ? c->err->code :
-		       err_set(c->err, HFGGUF_NOT_FOUND, "tensor %s: its blocks are not there", name);
+static int repack(struct conv *c, const char *name, const struct tensor *scales, const struct last *last)
+{
+	static const char *const halves[] = { "gate_proj.weight", "up_proj.weight" };
+	const char *own = change(c, name, "_scales", "_blocks");
+
+	if (!own)
+		return c->err->code;
+	if (!last->name)
+		return err_set(c->err, HFGGUF_NOT_FOUND, "tensor %s: its blocks are not there", name);
+	if (strcmp(own, last->name))
+		conv_note(c, "%s: goes with %s, which comes last before it in the files; the reference does so too, and the "
+			     "model may be wrong: keep both in one shard", name, last->name);
 	if (strstr(name, "down_proj"))
-		return blocks(c, change(c, name, "_scales", ".weight"), codes, scales);
+		return blocks(c, change(c, name, "_scales", ".weight"), last->blocks[0], scales);
 	for (uint64_t i = 0; i < 2; i++)
-		if (blocks(c, change(c, name, "gate_up_proj_scales", halves[i]),
-				   alternate(c, codes, 1, i), alternate(c, scales, 1, i)))
+		if (blocks(c, change(c, name, "gate_up_proj_scales", halves[i]), last->blocks[i],
+			   alternate(c, scales, 1, i)))
 			return c->err->code;
 	return 0;
 }
 
 static int extra(struct conv *c)
 {
+	struct last last = { { NULL, NULL }, NULL };
+
 	for (size_t i = 0; i < c->in.n; i++) {
 		const struct set_entry *in = &c->in.v[i];
 
-		if (in->t && name_matches(in->name,
-					  "*mlp.experts.down_proj_scales* *mlp.experts.gate_up_proj_scales*") &&
-		    repack(c, in->name, in->t))
-			return c->err->code;
+		if (!in->t)
+			continue;
+		if (name_matches(in->name, "*mlp.experts.down_proj_scales* *mlp.experts.gate_up_proj_scales*")) {
+			if (repack(c, in->name, in->t, &last))
+				return c->err->code;
+		} else if (name_matches(in->name, "*mlp.experts.down_proj_blocks*")) {
+			last.blocks[0] = in->t;
+			last.name = in->name;
+		} else if (name_matches(in->name, "*mlp.experts.gate_up_proj_blocks*")) {
+			last.blocks[0] = alternate(c, in->t, 1, 0);
+			last.blocks[1] = alternate(c, in->t, 1, 1);
+			if (!last.blocks[0] || !last.blocks[1])
+				return c->err->code;
+			last.name = in->name;
+		}
 	}
 	return 0;
 }
