@@ -1,5 +1,5 @@
-/* MiniCPM 1 to 4 (conversion/minicpm.py). */
-#include "core/arch/arch.h"
+/* MiniCPM 1 to 4, and the text side of MiniCPM-V 4.6 (conversion/minicpm.py). */
+#include "core/arch/models/qwen.h"
 
 #include <math.h>
 
@@ -87,4 +87,15 @@ const struct arch arch_minicpm3 = {
 	.params = minicpm3_params,
 	.vocab = conv_vocab_spm,
 	.extra = minicpm3_factors,
+};
+
+/* ---- MiniCPM-V 4.6: Qwen 3.5; its prediction layers are counted, but their tensors left out ---- */
+
+static const struct name_rule minicpmv_names[] = { DROP("model.merger.* mtp*"), NAMES_END };
+
+const struct arch arch_minicpmv = {
+	.classes = "MiniCPMV4_6ForConditionalGeneration",
+	.gguf = "qwen35",
+	.parent = &arch_qwen35,
+	.names = minicpmv_names,
 };
