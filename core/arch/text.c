@@ -332,8 +332,8 @@ int conv_vocab_tiktoken(struct conv *c, const char *only, struct vocab_tiktoken 
 	if (vocab_tiktoken_load(&c->vocab, false, v, c->err))
 		return c->err->code;
 	if (only && strcmp(v->pre, only))
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "tokenizer: the pre-tokenizer %s is not known for %s", v->pre,
-			       c->hf_arch);
+		return err_set(c->err, HFGGUF_UNSUPPORTED, "tokenizer: the pre-tokenizer %s is not known for %s",
+			       v->pre, c->hf_arch);
 	vocab_emit(&c->vocab, "gpt2", v->pre, &v->tokens, false);
 	kv_array_ref(&c->kv, "tokenizer.ggml.merges", KV_STRING, v->merges, v->n_merges);
 	return special_load(&c->vocab, false, 0, &sv, c->err) ? c->err->code : special_emit(&c->vocab, &sv, c->err);

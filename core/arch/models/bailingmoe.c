@@ -36,9 +36,11 @@ static int op_qkv(struct conv *c, const struct tensor_rule *r, struct item *it, 
 		return c->err->code;
 	dim = conv_int_or(c, "head_dim", heads > 0 ? hidden / heads : 0);
 	if (heads <= 0 || kv_heads <= 0 || dim <= 0 || heads > 1 << 20 || kv_heads > 1 << 20 || dim > 1 << 20)
-		return conv_bad(c, "%lld and %lld heads of %lld", (long long)heads, (long long)kv_heads, (long long)dim);
+		return conv_bad(c, "%lld and %lld heads of %lld", (long long)heads, (long long)kv_heads,
+				(long long)dim);
 	if (it->t->n_dims != 2 || it->t->dims[0] != (uint64_t)((heads + 2 * kv_heads) * dim))
-		return err_set(c->err, HFGGUF_CORRUPT, "%lld rows are expected", (long long)((heads + 2 * kv_heads) * dim));
+		return err_set(c->err, HFGGUF_CORRUPT, "%lld rows are expected",
+			       (long long)((heads + 2 * kv_heads) * dim));
 	for (int i = 0; i < 3; i++) {
 		struct item one = *it;
 		uint64_t n = (uint64_t)(i ? kv_heads : heads);
@@ -362,7 +364,8 @@ static int vl_sections(struct conv *c)
 		sum += v;
 	}
 	if (sum * 2 != rope)
-		return conv_bad(c, "\"mrope_section\" has %lld pairs of %lld rotated dimensions", (long long)sum, (long long)rope);
+		return conv_bad(c, "\"mrope_section\" has %lld pairs of %lld rotated dimensions", (long long)sum,
+				(long long)rope);
 	kv_array(&c->kv, "{arch}.rope.dimension_sections", KV_I32, sections, (size_t)n + 1);
 	return 0;
 }

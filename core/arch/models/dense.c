@@ -486,7 +486,7 @@ static int mpt_vocab(struct conv *c)
 {
 	int e = vocab_gpt2(&c->vocab, c->err);
 
-	if (!e || e == HFGGUF_NOMEM || !conv_has_file(c, "tokenizer.model"))
+	if (!e || e == HFGGUF_NOMEM || !vocab_has(&c->vocab, "tokenizer.model"))
 		return e;
 	err_clear(c->err);
 	if (conv_vocab_spm(c))

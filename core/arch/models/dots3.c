@@ -1,5 +1,5 @@
-/* dots3-note's text side (conversion/dots3.py): DeepSeek's latent attention in two shapes, one with a window, and sparse
- * attention. */
+/* dots3-note's text side (conversion/dots3.py): DeepSeek's latent attention in two shapes, one of them with a window,
+ * and sparse attention. */
 #include "core/arch/arch.h"
 
 #include <math.h>
@@ -44,16 +44,16 @@ static int checks(struct conv *c)
 	    !is_flag(c, "use_dynamic_rsf", false, false) || !is_flag(c, "moe_gating_fp32", false, false) ||
 	    !is_text(c, "attention_gate_type", "headwise", "headwise") ||
 	    !is_text(c, "swa_attention_gate_type", "headwise", "headwise"))
-		return conv_bad(c, "%s is only known with use_dsa, RMSNorm, k_rope_only_layernorm, ungrouped noaux_tc/sigmoid "
-				   "routing and headwise gates", c->hf_arch);
+		return conv_bad(c, "%s is only known with use_dsa, RMSNorm, k_rope_only_layernorm, ungrouped "
+				   "noaux_tc/sigmoid routing and headwise gates", c->hf_arch);
 	if (conv_int(c, "num_hidden_layers", &layers) || conv_int(c, "swa_qk_nope_head_dim", &nope) ||
 	    conv_int(c, "swa_qk_rope_head_dim", &swa_rope) || conv_int(c, "qk_rope_head_dim", &rope))
 		return c->err->code;
 	if (layers < 0 || json_count(json_get(c->hparams, "layer_types")) < (size_t)layers)
 		return conv_bad(c, "\"layer_types\" must name the type of each of %lld layers", (long long)layers);
 	if (nope + swa_rope != conv_int_or(c, "swa_head_dim", 256) || swa_rope != rope)
-		return conv_bad(c, "heads of %lld + %lld dimensions do not fit \"swa_head_dim\" and \"qk_rope_head_dim\"",
-				(long long)nope, (long long)swa_rope);
+		return conv_bad(c, "heads of %lld + %lld dimensions do not fit \"swa_head_dim\" and "
+				   "\"qk_rope_head_dim\"", (long long)nope, (long long)swa_rope);
 	return 0;
 }
 
@@ -168,7 +168,8 @@ static const struct name_rule names[] = {
 	NAMES_END
 };
 
-static int op_mtp_embedding(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+static int op_mtp_embedding(struct conv *c, const struct tensor_rule *r, struct item *it,
+			    const struct tensor_rule *rest)
 {
 	int64_t layers = conv_int_or(c, "num_hidden_layers", 0);
 
@@ -247,7 +248,8 @@ static int vocab(struct conv *c)
 	vocab_emit(&c->vocab, "gpt2", pre, &t, false);
 	id = tokenizer_id(c->vocab.tokenizer, end, sizeof(end) - 1);
 	if (id < 0 || !tokenizer_added(c->vocab.tokenizer, (uint32_t)id))
-		return err_set(c->err, HFGGUF_CORRUPT, "the tokenizer has no added token %s, which %s needs", end, c->hf_arch);
+		return err_set(c->err, HFGGUF_CORRUPT, "the tokenizer has no added token %s, which %s needs", end,
+			       c->hf_arch);
 	if (special_load(&c->vocab, true, 0, &sv, c->err))
 		return c->err->code;
 	special_set(&sv, "eot", id);

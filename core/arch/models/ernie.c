@@ -40,7 +40,8 @@ static int op_qkv(struct conv *c, const struct tensor_rule *r, struct item *it, 
 		return c->err->code;
 	dim = conv_int_or(c, "head_dim", heads > 0 ? hidden / heads : 0);
 	if (heads <= 0 || kv_heads <= 0 || dim <= 0 || heads > 1 << 20 || kv_heads > 1 << 20 || dim > 1 << 20)
-		return conv_bad(c, "%lld and %lld heads of %lld", (long long)heads, (long long)kv_heads, (long long)dim);
+		return conv_bad(c, "%lld and %lld heads of %lld", (long long)heads, (long long)kv_heads,
+				(long long)dim);
 	q = (uint64_t)(heads * dim);
 	k = (uint64_t)(kv_heads * dim);
 	if (!it->t->n_dims || it->t->dims[0] != q + 2 * k)

@@ -36,7 +36,8 @@ static int exaone4_init(struct conv *c)
 {
 	json *full = cJSON_GetObjectItemCaseSensitive(c->rope, "full_attention"), *rope = full ? full : c->rope;
 
-	if (!cJSON_IsObject(rope) || json_get(rope, "factor") || strcasecmp(json_str_or(rope, "rope_type", ""), "llama3"))
+	if (!cJSON_IsObject(rope) || json_get(rope, "factor") ||
+	    strcasecmp(json_str_or(rope, "rope_type", ""), "llama3"))
 		return 0;
 	return json_put_num(rope, "factor", 16.0) ? 0 : err_nomem(c->err);
 }
@@ -108,7 +109,8 @@ static int op_mtp_shared(struct conv *c, const struct tensor_rule *r, struct ite
 	while (k < 4 && (strlen(mtp_shared[k].name) != stem || strncmp(mtp_shared[k].name, it->name, stem)))
 		k++;
 	if (k == 4)
-		return r->num != 0 ? err_set(c->err, HFGGUF_UNSUPPORTED, "%s has no such tensor", c->hf_arch) : ITEM_DONE;
+		return r->num == 0 ? ITEM_DONE
+				   : err_set(c->err, HFGGUF_UNSUPPORTED, "%s has no such tensor", c->hf_arch);
 	for (int bid = layers > 0 ? (int)layers : 0; bid < c->block_count; bid++) {
 		struct item one = *it;
 
@@ -204,7 +206,8 @@ static int op_without_mtp(struct conv *c, const struct tensor_rule *r, struct it
 }
 
 /* One layer may stand for all. */
-static int op_mtp_same_layer(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+static int op_mtp_same_layer(struct conv *c, const struct tensor_rule *r, struct item *it,
+			     const struct tensor_rule *rest)
 {
 	int64_t layers;
 

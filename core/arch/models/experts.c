@@ -335,9 +335,9 @@ static int grok_finish(struct conv *c)
 
 static int grok_vocab(struct conv *c)
 {
-	if (conv_has_file(c, "tokenizer.model"))
+	if (vocab_has(&c->vocab, "tokenizer.model"))
 		return conv_vocab_spm(c);
-	if (!conv_has_file(c, "tokenizer.json") || !conv_has_file(c, "chat_template.jinja"))
+	if (!vocab_has(&c->vocab, "tokenizer.json") || !vocab_has(&c->vocab, "chat_template.jinja"))
 		return err_set(c->err, HFGGUF_NOT_FOUND,
 			       "%s has no vocabulary with a chat template: alvarobartt/grok-2-tokenizer on the hub has "
 				       "both",

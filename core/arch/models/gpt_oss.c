@@ -66,8 +66,8 @@ static int repack(struct conv *c, const char *name, const struct tensor *scales,
 	if (!last->name)
 		return err_set(c->err, HFGGUF_NOT_FOUND, "tensor %s: its blocks are not there", name);
 	if (strcmp(own, last->name))
-		conv_note(c, "%s: goes with %s, which comes last before it in the files; the reference does so too, and the "
-			     "model may be wrong: keep both in one shard", name, last->name);
+		conv_note(c, "%s: goes with %s, which comes last before it in the files; the reference does so too, "
+			     "and the model may be wrong: keep both in one shard", name, last->name);
 	if (strstr(name, "down_proj"))
 		return blocks(c, change(c, name, "_scales", ".weight"), last->blocks[0], scales);
 	for (uint64_t i = 0; i < 2; i++)

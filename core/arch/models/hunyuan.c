@@ -80,12 +80,17 @@ static int moe_rope(struct conv *c)
 	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (heads <= 0 || hidden / heads != 128 || alpha != 1000)
-		return conv_bad(c, "dynamic rope with other heads or another alpha than %s is known to have", c->hf_arch);
+		return conv_bad(c, "dynamic rope with other heads or another alpha than %s is known to have",
+				c->hf_arch);
 	return scaled_base(c, alpha, hidden / heads) ? c->err->code : long_context(c);
 }
 
 static const struct param_rule moe_params[] = {
-	SUPER, U32("expert_shared_feed_forward_length", "intermediate_size"), CALL(moe_numbers), CALL(moe_rope), PARAMS_END
+	SUPER,
+	U32("expert_shared_feed_forward_length", "intermediate_size"),
+	CALL(moe_numbers),
+	CALL(moe_rope),
+	PARAMS_END
 };
 
 static const struct tensor_rule moe_tensors[] = {
@@ -137,18 +142,15 @@ static const struct tensor_rule dense_tensors[] = {
 	{ NULL, NULL, NULL, 0 }
 };
 
-/* The config that belongs to the tokenizer: the target's when a draft asks. */
+/* Of the config that belongs to the tokenizer: the target's when a draft asks. */
 static int token_ids(struct conv *c, int64_t *pad, int64_t *eod)
 {
-	bool own = !strcmp(c->vocab.dir, c->src->path);
-	json *other = own ? NULL : vocab_json(&c->vocab, "config.json", c->err);
-	const json *config = own ? c->hparams : other, *text = json_get(other, "text_config");
+	json *config = source_hparams(c->src, c->opt->mistral_format, c->err);
+	const json *text = json_get(config, "text_config");
 
-	if (!json_int(json_some(json_get(text, "pad_token_id") ? text : config, "pad_token_id"), pad))
-		*pad = 0;
-	if (!json_int(json_some(json_get(text, "eod_token_id") ? text : config, "eod_token_id"), eod))
-		*eod = -1;
-	json_free(other);
+	*pad = json_int_or(json_get(text, "pad_token_id") ? text : config, "pad_token_id", 0);
+	*eod = json_int_or(json_get(text, "eod_token_id") ? text : config, "eod_token_id", -1);
+	json_free(config);
 	return c->err->code;
 }
 
@@ -232,7 +234,8 @@ static int vl_rope(struct conv *c)
 		return 0;
 	if (!out)
 		return err_nomem(c->err);
-	if (!json_num(json_get(c->rope, "rope_theta"), &base) || !json_num(json_get(c->rope, "alpha"), &alpha) || !sections)
+	if (!json_num(json_get(c->rope, "rope_theta"), &base) || !json_num(json_get(c->rope, "alpha"), &alpha) ||
+	    !sections)
 		return conv_bad(c, "xdrope needs rope_theta, alpha and xdrope_section");
 	if (conv_int(c, "max_position_embeddings", &context))
 		return c->err->code;

@@ -20,7 +20,8 @@ static int init(struct conv *c)
 static int indexers(struct conv *c, bool **full, size_t *n)
 {
 	static const char *const needed[] = { "index_n_heads", "index_head_dim", "index_topk" };
-	const json *own = json_some(c->hparams, "indexer_types"), *list = own ? own : json_some(c->hparams, "layer_types");
+	const json *own = json_some(c->hparams, "indexer_types");
+	const json *list = own ? own : json_some(c->hparams, "layer_types");
 	const char *yes = own ? "full" : "sparse_attention deepseek_sparse_attention";
 	int64_t layers;
 	bool any = own != NULL;
@@ -71,8 +72,9 @@ static int check_indexers(struct conv *c)
 			if (!name)
 				return c->err->code;
 			if (full[i] != (conv_get(c, name) != NULL))
-				return err_set(c->err, HFGGUF_CORRUPT, "tensor %s is %sthere, but by the config its layer has %s indexer",
-					       name, full[i] ? "not " : "", full[i] ? "an" : "no");
+				return err_set(c->err, HFGGUF_CORRUPT,
+					       "tensor %s is %sthere, but by the config its layer has %s indexer", name,
+					       full[i] ? "not " : "", full[i] ? "an" : "no");
 		}
 	return 0;
 }
@@ -99,8 +101,8 @@ static int before(struct conv *c)
 		dense += is_dense;
 	}
 	if (types && said >= 0 && said != dense)
-		return conv_bad(c, "\"first_k_dense_replace\" is %lld, \"mlp_layer_types\" begins with %lld dense layers",
-				(long long)said, (long long)dense);
+		return conv_bad(c, "\"first_k_dense_replace\" is %lld, \"mlp_layer_types\" begins with %lld dense "
+				   "layers", (long long)said, (long long)dense);
 	if (said >= 0)
 		return 0;
 	if (!types)
@@ -183,7 +185,8 @@ static int op_gate_up(struct conv *c, const struct tensor_rule *r, struct item *
 	if (conv_int(c, "moe_intermediate_size", &ff))
 		return c->err->code;
 	if (it->t->n_dims != 3 || ff <= 0 || it->t->dims[1] != 2 * (uint64_t)ff)
-		return err_set(c->err, HFGGUF_CORRUPT, "twice %lld rows in three dimensions are expected", (long long)ff);
+		return err_set(c->err, HFGGUF_CORRUPT, "twice %lld rows in three dimensions are expected",
+			       (long long)ff);
 	for (uint64_t i = 0; i < 2; i++) {
 		struct item one = *it;
 

@@ -142,7 +142,8 @@ static int linear(struct conv *c)
 	int64_t kernel, dim;
 	double bound;
 
-	if (!json_int(json_get(config, "short_conv_kernel_size"), &kernel) || !json_int(json_get(config, "head_dim"), &dim))
+	if (!json_int(json_get(config, "short_conv_kernel_size"), &kernel) ||
+	    !json_int(json_get(config, "head_dim"), &dim))
 		return conv_lacks(c, "linear_attn_config.short_conv_kernel_size linear_attn_config.head_dim");
 	kv_u32(&c->kv, "{arch}.ssm.conv_kernel", (uint32_t)kernel);
 	kv_u32(&c->kv, "{arch}.kda.head_dim", (uint32_t)dim);
@@ -242,7 +243,8 @@ static const struct tensor_rule tensors[] = {
 	{ "*self_attention_res_norm.weight *self_attention_res_proj.weight", op_score, "self_attention_res",
 	  MT_ATTN_RES_SCORE },
 	{ "*mlp_res_norm.weight *mlp_res_proj.weight", op_score, "mlp_res", MT_FFN_RES_SCORE },
-	{ "*output_attn_res_norm.weight *output_attn_res_proj.weight", op_score, "output_attn_res", MT_OUTPUT_RES_SCORE },
+	{ "*output_attn_res_norm.weight *output_attn_res_proj.weight", op_score, "output_attn_res",
+	  MT_OUTPUT_RES_SCORE },
 	{ "*.q_conv1d.weight *.k_conv1d.weight *.v_conv1d.weight", op_kda_conv, NULL, 0 },
 	{ "*.A_log", op_decay, NULL, 0 },
 	{ "*.dt_bias", op_rename, ".dt_bias>.dt_proj.bias", 0 },

@@ -110,7 +110,8 @@ static int latent(struct conv *c)
 		kv_u32(&c->kv, "{arch}.attention.key_length_mla", (uint32_t)n);
 	else if (json_int(json_some(c->hparams, "qk_nope_head_dim"), &n))
 		kv_u32(&c->kv, "{arch}.attention.key_length_mla", (uint32_t)(n + rope));
-	if (json_int(json_some(c->hparams, "n_embd_head_v_mla"), &n) || json_int(json_some(c->hparams, "v_head_dim"), &n))
+	if (json_int(json_some(c->hparams, "n_embd_head_v_mla"), &n) ||
+	    json_int(json_some(c->hparams, "v_head_dim"), &n))
 		kv_u32(&c->kv, "{arch}.attention.value_length_mla", (uint32_t)n);
 	return 0;
 }
