@@ -27,6 +27,7 @@ enum ftype { /* llama_ftype numbers that the converter writes as general.file_ty
 
 struct conv;
 struct scheme;
+struct target;
 struct tensor_rule;
 
 struct item { /* one tensor on its way through the rules */
@@ -196,6 +197,7 @@ struct conv { /* one conversion: the reference's `self` */
 	json *tokenizer_config;  /* conv_tokenizer_config's */
 	bool tokenizer_config_read;
 	const char *note;        /* for the plan: fallbacks and guesses; newline separated */
+	struct target *target;   /* the model that a draft is for; NULL before it is asked for */
 	void *own;               /* the arch's own state, arena-allocated by its init */
 };
 

@@ -7,6 +7,7 @@
  * The order is visible in the file: KV that tensors bring come right after general.architecture.
  */
 #include "core/arch/conv.h"
+#include "core/arch/target.h"
 
 #include "core/scheme/scheme.h"
 
@@ -127,11 +128,10 @@ static const char *first_arch(const json *config)
 	return list && list->child ? json_str(list->child) : NULL;
 }
 
-/* get_model_architecture; NULL when the config names none. */
-static const char *text_class(struct conv *c)
+const char *conv_text_class(struct conv *c, const json *config)
 {
-	const char *arch = first_arch(c->hparams), *inner = first_arch(json_get(c->hparams, "text_config"));
-	const json *ssm = json_get(c->hparams, "ssm_cfg");
+	const char *arch = first_arch(config), *inner = first_arch(json_get(config, "text_config"));
+	const json *ssm = json_get(config, "ssm_cfg");
 
 	if (!arch && ssm)
 		arch = conv_printf(c, "%sForCausalLM", json_str_or(ssm, "layer", "Mamba"));
@@ -170,7 +170,7 @@ static int choose_class(struct conv *c)
 	c->origin_arch = first_arch(c->hparams);
 	if (c->origin_arch) /* text_config will be merged over it */
 		c->origin_arch = arena_strdup(c->arena, c->origin_arch);
-	c->hf_arch = c->opt->arch ? c->opt->arch : text_class(c);
+	c->hf_arch = c->opt->arch ? c->opt->arch : conv_text_class(c, c->hparams);
 	if (c->hf_arch)
 		c->hf_arch = arena_strdup(c->arena, c->hf_arch);
 	if (!c->hf_arch) {
@@ -507,5 +507,6 @@ void conv_free(struct conv *c)
 	map_free(&c->out_by_name);
 	vec_free(&c->out);
 	conv_sides_free(c);
+	conv_target_free(c);
 	kv_free(&c->kv);
 }

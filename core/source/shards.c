@@ -386,14 +386,13 @@ static int attach(struct source *s, const char *name, struct err *err)
 	return err->code;
 }
 
-int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
+/* name is a file of the directory, or absolute. */
+static int attach_once(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
 {
 	int64_t file = source_file_index(s, name);
 	uint32_t end;
 
 	if (file < 0) {
-		if (!source_has(s, name))
-			return err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", s->path, name);
 		if (attach(s, name, err))
 			return err->code;
 		file = s->n_files - 1;
@@ -404,4 +403,30 @@ int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t 
 	for (*n = 0; *first + *n < end && s->tensors[*first + *n].file == file; ++*n)
 		;
 	return 0;
+}
+
+int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
+{
+	if (!source_has(s, name))
+		return err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", s->path, name);
+	return attach_once(s, name, first, n, err);
+}
+
+int64_t source_attach_tensor(struct source *s, const struct source *other, const char *name, struct err *err)
+{
+	int64_t i = map_get(&other->by_name, name);
+	uint32_t first = 0, n = 0;
+	char *file;
+
+	if (i < 0)
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: the tensor %.300s is not there", other->path, name);
+	file = arena_printf(s->arena, "%s/%s", other->path, other->files[other->tensors[i].file].name);
+	if (!file)
+		return err_nomem(err);
+	if (attach_once(s, file, &first, &n, err))
+		return err->code;
+	for (i = first; i < (int64_t)first + n; i++)
+		if (!strcmp(s->tensors[i].name, name))
+			return i;
+	return err_set(err, HFGGUF_NOT_FOUND, "%s: the tensor %.300s is not there", file, name);
 }

@@ -102,6 +102,9 @@ int source_list(struct source *s, const char ***names, size_t *n, struct err *er
  */
 int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err);
 
+/* A tensor of another model, its file attached in the same way. Its index in s->tensors, or a negative status. */
+int64_t source_attach_tensor(struct source *s, const struct source *other, const char *name, struct err *err);
+
 /* Index of an open file by its relative name, or -1. */
 int64_t source_file_index(const struct source *s, const char *name);
 /* 0 while a file still has the size and mtime it had at open, else HFGGUF_IO. For callers that move bytes from its

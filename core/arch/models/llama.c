@@ -1,5 +1,5 @@
 /* Llama and its relatives (conversion/llama.py). */
-#include "core/arch/arch.h"
+#include "core/arch/models/draft.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,8 +181,10 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_llama = {
 	.classes = "LLaMAForCausalLM LlamaForCausalLM MistralForCausalLM MixtralForCausalLM VLlama3ForCausalLM "
-		   "LlavaForConditionalGeneration VoxtralForConditionalGeneration IQuestCoderForCausalLM LlamaModel",
+		   "LlavaForConditionalGeneration VoxtralForConditionalGeneration IQuestCoderForCausalLM LlamaModel "
+		   "LlamaForCausalLMEagle3 Eagle3LlamaForCausalLM Eagle3Speculator Eagle3DraftModel",
 	.gguf = "llama",
+	.select = eagle3_select,
 	.init = init,
 	.names = names,
 	.params = params,
