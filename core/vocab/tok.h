@@ -1,7 +1,8 @@
 /*
  * Inside of the tokenizer. A text goes through
  *
- *     added tokens (not normalized) -> normalizer -> added tokens (normalized) -> pre-tokenizer -> model -> post-processor
+ *     added tokens (not normalized) -> normalizer -> added tokens (normalized) -> pre-tokenizer -> model
+ *     -> post-processor
  *
  * as a list of splits; a split that holds an id is done and passes through. Everything a tokenizer owns lives in its
  * arena and is read-only after loading; everything a call needs lives in a struct tok_run.
@@ -119,7 +120,8 @@ struct tokenizer {
 	struct arena *mem;
 	VEC(char *) files; /* tokens and merges point into them */
 	json *config;
-	json *file_added; /* added_tokens of tokenizer.json, while loading */
+	json *file_added;     /* added_tokens of tokenizer.json, while loading */
+	const char *file_pad; /* pad_token of its padding, or NULL */
 	struct tok_node *norm, *pre, *post, *dec; /* NULL: none */
 	VEC(struct tok_regex *) regexes;          /* to be freed */
 	struct tok_model model;
@@ -206,6 +208,9 @@ struct trie *unigram_trie_new(const struct tok_model *m);
 
 /* tok_post.c */
 bool tok_post_process(struct tok_run *r, const struct tok_node *n, size_t start);
+
+/* Token of an id as the library decodes it: unlike tokenizer_token also of a piece that a later equal one hides. */
+const char *tok_id_to_token(const struct tokenizer *t, uint32_t id, size_t *len);
 
 /* tok_decode.c */
 char *tok_decode(struct tok_run *r, const uint32_t *ids, size_t n, size_t *len);

@@ -126,8 +126,8 @@ static bool add_pattern(struct tok_run *r, struct tok_added *a, const struct add
 		return trie_add(a->raw, token->content, token->len, id, false);
 	buf_add(&text.now, token->content, token->len);
 	ok = !text.now.failed && tok_normalize(r, r->t->norm, &text);
-	if (ok && text.now.n)
-		ok = trie_add(a->normalized, text.now.p, text.now.n, id, false);
+	if (ok)
+		ok = trie_add(a->normalized, text.now.p ? text.now.p : "", text.now.n, id, false);
 	buf_free(&text.now);
 	buf_free(&text.next);
 	return ok;
@@ -179,31 +179,35 @@ static bool word_after(const char *p, size_t n, size_t at)
 	return at < n && utf8_next(p + at, p + n, &cp) && uc_word(cp);
 }
 
-/* The longest pattern that begins at p[at]; its length, or 0. */
-static size_t longest_match(const struct trie *t, const char *p, size_t n, size_t at, uint32_t *id)
+/* The longest pattern that begins at p[at]: false when there is none. A token whose normalized form is empty matches
+ * everywhere, as it does in the library. */
+static bool longest_match(const struct trie *t, const char *p, size_t n, size_t at, uint32_t *id, size_t *len)
 {
-	uint32_t node = 0;
-	size_t len = 0;
+	uint32_t node = 0, value = trie_value(t, 0);
+	bool found = value != TRIE_NONE;
 
+	*id = value;
+	*len = 0;
 	for (size_t i = at; i < n; i++) {
-		uint32_t value;
-
 		node = trie_step(t, node, (unsigned char)p[i]);
 		if (node == TRIE_NONE)
 			break;
 		value = trie_value(t, node);
 		if (value != TRIE_NONE) {
-			len = i + 1 - at;
+			*len = i + 1 - at;
 			*id = value;
+			found = true;
 		}
 	}
-	return len;
+	return found;
 }
 
 static bool push_id(struct tok_run *r, const struct tok_split *s, size_t start, size_t end, uint32_t id)
 {
 	struct tok_split split = { s->p + start, end - start, 0, id };
 
+	if (start >= end)
+		return true;
 	return vec_push(&r->out, split) || (err_nomem(r->err), false);
 }
 
@@ -215,30 +219,40 @@ static bool skip_match(const struct tok_run *r, const struct added_token *a, con
 	return a->single_word && (word_before(s->p, start) || word_after(s->p, s->n, end));
 }
 
+static bool cut_match(struct tok_run *r, const struct tok_split *s, const struct added_token *a, size_t start, size_t end,
+		      uint32_t id, size_t *done)
+{
+	if (a->lstrip) {
+		start = tok_trailing_space(s->p, start);
+		start = start > *done ? start : *done;
+	}
+	if (a->rstrip)
+		end += tok_leading_space(s->p + end, s->n - end);
+	if (*done < start && !tok_keep(r, s, *done, start))
+		return false;
+	*done = end;
+	return push_id(r, s, start, end, id);
+}
+
 /* Cuts the tokens of a trie out of one split. */
 static bool extract(struct tok_run *r, const struct trie *t, const struct tok_split *s)
 {
-	size_t done = 0, at = 0;
+	size_t done = 0, at = 0, last = SIZE_MAX;
 
 	while (at < s->n) {
-		uint32_t id = 0;
-		size_t k = longest_match(t, s->p, s->n, at, &id), start = at, end = at + k;
-		const struct added_token *a = k ? find_added(&r->t->added, id) : NULL;
+		uint32_t id, cp;
+		size_t k, start = at;
+		bool hit = longest_match(t, s->p, s->n, at, &id, &k) && (k || at != last);
+		const struct added_token *a = hit ? find_added(&r->t->added, id) : NULL;
+		size_t end = at + k;
 
-		at += k ? k : 1;
-		if (!a || skip_match(r, a, s, start, end))
-			continue;
-		if (a->lstrip) {
-			start = tok_trailing_space(s->p, start);
-			start = start > done ? start : done;
-		}
-		if (a->rstrip)
-			end += tok_leading_space(s->p + end, s->n - end);
-		if (done < start && !tok_keep(r, s, done, start))
+		if (hit)
+			last = end;
+		if (!k && !(k = (size_t)utf8_next(s->p + at, s->p + s->n, &cp)))
+			k = 1;
+		at += k;
+		if (a && !skip_match(r, a, s, start, end) && !cut_match(r, s, a, start, end, id, &done))
 			return false;
-		if (!push_id(r, s, start, end, id))
-			return false;
-		done = end;
 	}
 	return done >= s->n || tok_keep(r, s, done, s->n);
 }

@@ -119,7 +119,8 @@ static const char *lookup(const struct tok_charsmap *m, const char *p, size_t n)
 		if (u >> 8 & 1) {
 			uint32_t value = at < m->n_unit ? m->unit[at] & 0x7FFFFFFF : UINT32_MAX;
 
-			return value <= m->n_text ? m->text + value : NULL;
+			/* not into the middle of a character */
+			return value <= m->n_text && (m->text[value] & 0xC0) != 0x80 ? m->text + value : NULL;
 		}
 	}
 	return NULL;

@@ -13,7 +13,7 @@ struct tok_charsmap *charsmap_new(struct arena *mem, const char *p, size_t n, st
 /* From their base64 form, as tokenizer.json has it. */
 struct tok_charsmap *charsmap_new_base64(struct arena *mem, const char *p, size_t n, struct err *err);
 
-/* Appends the normalized text. first: out, length of what the first character became (at least one character's worth). */
+/* Appends the normalized text. first: out, length of what the first character became. */
 void charsmap_apply(const struct tok_charsmap *m, const char *p, size_t n, struct buf *out, size_t *first);
 
 #endif

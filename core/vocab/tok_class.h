@@ -9,7 +9,9 @@
 #include <stddef.h>
 
 /* The order in which transformers lists them; "additional_special_tokens" comes last. */
-enum tok_special_name { SPECIAL_BOS, SPECIAL_EOS, SPECIAL_UNK, SPECIAL_SEP, SPECIAL_PAD, SPECIAL_CLS, SPECIAL_MASK, SPECIAL_N };
+enum tok_special_name {
+	SPECIAL_BOS, SPECIAL_EOS, SPECIAL_UNK, SPECIAL_SEP, SPECIAL_PAD, SPECIAL_CLS, SPECIAL_MASK, SPECIAL_N
+};
 extern const char *const tok_special_names[SPECIAL_N]; /* "bos_token", … */
 
 enum tok_rule {
@@ -20,24 +22,21 @@ enum tok_rule {
 	RULE_PREFIX,    /* add_prefix_space replaces every one in the pre-tokenizer (Bloom, Cohere) */
 	RULE_T5,        /* <extra_id_N> tokens */
 	RULE_CODE_LLAMA,
-	RULE_PEGASUS,   /* <unk_N> tokens */
-	RULE_LANG_LAST, /* mBART: </s> and the language behind the text */
-	RULE_LANG_FIRST /* mBART-50, NLLB, Seamless: the language before, </s> behind */
+	RULE_REFUSED,   /* languages, other segmenters: not done here */
 };
 
 enum tok_convert {
 	CONVERT_NONE, CONVERT_GPT2, CONVERT_QWEN2, CONVERT_ROBERTA, CONVERT_DEBERTA, CONVERT_BLENDERBOT, CONVERT_CLIP,
-	CONVERT_OPENAI, CONVERT_HERBERT, CONVERT_WHISPER, CONVERT_BERT, CONVERT_LLAMA, CONVERT_GEMMA, CONVERT_T5,
-	CONVERT_XLMR, CONVERT_BARTHEZ, CONVERT_CAMEMBERT, CONVERT_MBART, CONVERT_MBART50, CONVERT_NLLB, CONVERT_SEAMLESS,
-	CONVERT_XLNET, CONVERT_ALBERT, CONVERT_REMBERT, CONVERT_DEBERTA_V2, CONVERT_PEGASUS, CONVERT_UDOP,
-	CONVERT_BIG_BIRD, CONVERT_XGLM, CONVERT_SPM,
+	CONVERT_OPENAI, CONVERT_WHISPER, CONVERT_BERT, CONVERT_LLAMA, CONVERT_GEMMA, CONVERT_T5, CONVERT_XLMR,
+	CONVERT_BARTHEZ, CONVERT_CAMEMBERT, CONVERT_XLNET, CONVERT_ALBERT, CONVERT_DEBERTA_V2, CONVERT_UDOP,
+	CONVERT_BIG_BIRD, CONVERT_SPM,
 };
 
 struct tok_class {
 	const char *name;               /* without "Fast" */
 	const char *special[SPECIAL_N]; /* defaults, NULL: none */
 	/* How a default or configured string becomes an AddedToken, a letter for each special token: s stays a string,
-	 * a all flags unset, n special and not normalized, m lstrip, M lstrip and not normalized, T lstrip, normalized
+	 * a all flags unset, n special and not normalized, N special and normalized, m lstrip, M lstrip and not normalized, T lstrip, normalized
 	 * and special, S lstrip and special. `slow`: what the slow class does first. */
 	const char *forms, *slow_forms;
 	const char *extra;              /* additional_special_tokens, separated by spaces */

@@ -355,7 +355,7 @@ static bool collect(struct tok_run *r, const uint32_t *ids, size_t n, struct wor
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t len;
-		const char *p = tokenizer_token(r->t, ids[i], &len);
+		const char *p = tok_id_to_token(r->t, ids[i], &len);
 
 		if (p && !keep_span(r, w, (struct tspan){ p, len }))
 			return false;

@@ -1,6 +1,6 @@
 /*
- * AutoTokenizer.from_pretrained of transformers 4.57.6 for fast tokenizers: the class is chosen, its pipeline comes from
- * tokenizer.json or is converted, then every added and special token that the configuration names is added once more.
+ * AutoTokenizer.from_pretrained of transformers 4.57.6 for fast tokenizers: the class is chosen, its pipeline comes
+ * from tokenizer.json or is converted, then every added and special token of the configuration is added once more.
  */
 #include "core/vocab/tok_hf.h"
 
@@ -99,8 +99,15 @@ void hf_set_form(struct hf_token *token, char form)
 		return;
 	token->is_string = false;
 	token->lstrip = strchr("mMTS", form) != NULL;
-	token->special = strchr("nTS", form) != NULL;
-	token->normalized = form == 'n' || form == 'M' ? 0 : form == 'T' ? 1 : -1;
+	token->special = strchr("nNTS", form) != NULL;
+	token->normalized = form == 'n' || form == 'M' ? 0 : strchr("NT", form) ? 1 : -1;
+}
+
+/* What Python's copy.deepcopy does to an AddedToken: an unset `normalized` takes its value of that moment. */
+static void settle(struct hf_token *token)
+{
+	if (!token->is_string && token->normalized < 0)
+		token->normalized = !token->special;
 }
 
 const char *hf_special(const struct hf *h, enum tok_special_name which)
@@ -338,11 +345,11 @@ static int read_additional(struct hf *h)
 	return 0;
 }
 
-static bool add_numbered(struct hf *h, const char *fmt, int64_t first, int64_t end)
+static bool add_extra_ids(struct hf *h, int64_t end)
 {
-	for (int64_t i = first; i < end && i < TOK_MAX_ID; i++) {
+	for (int64_t i = 0; i < end && i < TOK_MAX_ID; i++) {
 		char text[40];
-		int n = snprintf(text, sizeof(text), "<%s%lld>", fmt, (long long)i);
+		int n = snprintf(text, sizeof(text), "<extra_id_%lld>", (long long)i);
 
 		if (!add_string(h, text, (size_t)n))
 			return false;
@@ -365,17 +372,10 @@ static int class_additional(struct hf *h)
 		{ "prefix_token", "\xe2\x96\x81<PRE>" }, { "middle_token", "\xe2\x96\x81<MID>" },
 		{ "suffix_token", "\xe2\x96\x81<SUF>" }, { "eot_token", "\xe2\x96\x81<EOT>" },
 	};
-	const json *list = json_some(h->config, "additional_special_tokens");
-	int64_t offset = json_int_or(h->config, "offset", 103);
 	bool ok = true;
 
 	if (h->cls->rule == RULE_T5 && !has_additional(h, "<extra_id_"))
-		ok = add_numbered(h, "extra_id_", 0, json_int_or(h->config, "extra_ids", 100));
-	if (h->cls->rule == RULE_PEGASUS) {
-		if (!has_additional(h, "<mask_1>"))
-			ok = add_string(h, "<mask_1>", 8);
-		ok = ok && add_numbered(h, "unk_", list ? (int64_t)h->additional.n : 2, list ? offset - 1 : offset);
-	}
+		ok = add_extra_ids(h, json_int_or(h->config, "extra_ids", 100));
 	for (int i = 0; ok && h->cls->rule == RULE_CODE_LLAMA && i < 4; i++) {
 		const char *text = json_get(h->config, infill[i][0]) ? json_str_or(h->config, infill[i][0], NULL) : infill[i][1];
 
@@ -530,18 +530,6 @@ static void rule_bert(struct hf *h)
 		n->chinese = hf_flag(h, "tokenize_chinese_chars", true);
 }
 
-static int rule_language(struct hf *h)
-{
-	const char *lang = json_str_or(h->config, "src_lang", strcmp(h->cls->name, "Nllb") ? "en_XX" : "eng_Latn");
-	const char *eos = hf_special(h, SPECIAL_EOS) ? hf_special(h, SPECIAL_EOS) : "</s>";
-	bool last = h->cls->rule == RULE_LANG_LAST || hf_flag(h, "legacy_behaviour", false);
-	const char *pieces[] = { last ? "$A" : lang, last ? eos : "$A", last ? lang : eos };
-
-	if (!strcmp(h->cls->name, "SeamlessM4T"))
-		pieces[0] = arena_printf(h->t->mem, "__%s__", json_str_or(h->config, "src_lang", "eng"));
-	return pieces[0] ? hf_template(h, pieces, 3) : err_nomem(h->err);
-}
-
 static int apply_rule(struct hf *h)
 {
 	switch (h->cls->rule) {
@@ -558,9 +546,6 @@ static int apply_rule(struct hf *h)
 		if (hf_flag(h, "add_prefix_space", false))
 			force_prefix_space(h->t->pre);
 		return 0;
-	case RULE_LANG_LAST:
-	case RULE_LANG_FIRST:
-		return rule_language(h);
 	default:
 		return 0;
 	}
@@ -616,6 +601,15 @@ static int load_pipeline(struct hf *h)
 	return path ? tok_load_json(h->t, path, !h->from_slow, h->err) : 0;
 }
 
+/* tokenizer.json's padding names a pad token, for classes that do not set one themselves. */
+static void default_pad(struct hf *h)
+{
+	struct hf_token *pad = &h->special[SPECIAL_PAD];
+
+	if (h->t->file_pad && !json_get(h->config, "pad_token") && !pad->text.p && strcmp(h->cls->name, "GPTNeoX"))
+		pad->text = (struct tspan){ h->t->file_pad, strlen(h->t->file_pad) };
+}
+
 static int read_tokens(struct hf *h)
 {
 	const json *decoder = json_get(h->config, "added_tokens_decoder");
@@ -624,9 +618,12 @@ static int read_tokens(struct hf *h)
 		return h->err->code;
 	if (read_specials(h) < 0 || read_additional(h) < 0 || class_additional(h) < 0)
 		return h->err->code;
+	default_pad(h);
 	for (int i = 0; i < SPECIAL_N; i++) {
 		if (h->from_slow && h->cls->slow_forms)
 			hf_set_form(&h->special[i], h->cls->slow_forms[i]);
+		if (h->from_slow)
+			settle(&h->special[i]);
 		if (h->cls->forms)
 			hf_set_form(&h->special[i], h->cls->forms[i]);
 	}
@@ -646,7 +643,12 @@ static int note_specials(struct hf *h)
 
 static int load(struct hf *h)
 {
-	if (load_config(h) < 0 || choose_class(h) < 0 || load_pipeline(h) < 0 || read_tokens(h) < 0)
+	if (load_config(h) < 0 || choose_class(h) < 0)
+		return h->err->code;
+	if (h->cls->rule == RULE_REFUSED)
+		return err_set(h->err, HFGGUF_UNSUPPORTED, "%s: tokenizers of the class %sTokenizer are not supported", h->dir,
+			       h->cls->name);
+	if (load_pipeline(h) < 0 || read_tokens(h) < 0)
 		return h->err->code;
 	if (h->from_slow && hf_convert(h) < 0)
 		return h->err->code;

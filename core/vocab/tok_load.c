@@ -91,8 +91,12 @@ int tok_load_json(struct tokenizer *t, const char *path, bool pipeline, struct e
 	free(cut.rest);
 	if (j && pipeline)
 		load_parts(t, j, &cut, err);
-	if (j)
+	if (j) {
+		const char *pad = json_str_or(json_get(j, "padding"), "pad_token", NULL);
+
 		t->file_added = cJSON_DetachItemFromObjectCaseSensitive(j, "added_tokens");
+		t->file_pad = pad ? arena_strdup(t->mem, pad) : NULL;
+	}
 	json_free(j);
 	return err->code;
 }

@@ -125,15 +125,13 @@ static bool next_word(struct tspan *line, struct tspan *word)
 	return word->n > 0;
 }
 
-/* Which lines of merges.txt count: GPT-2's reader drops the first and what follows the last newline, whatever they are. */
+/* Lines of merges.txt that do not count: GPT-2's reader drops the first, and what follows the last newline. */
 static bool skip_line(const struct hf *h, const struct tspan *line, size_t index, bool last)
 {
 	bool version = line->n >= 9 && !memcmp(line->p, "#version:", 9);
 
 	if (h->cls->convert == CONVERT_QWEN2)
 		return (index == 0 && version) || tok_leading_space(line->p, line->n) == line->n;
-	if (h->cls->convert == CONVERT_HERBERT)
-		return last || (index == 0 && version);
 	if (h->cls->convert == CONVERT_CLIP)
 		return index == 0 || index > 49152 - 256 - 2;
 	return index == 0 || last;
@@ -154,8 +152,7 @@ static int read_merges(struct hf *h)
 
 		if (skip_line(h, &line, index++, last) || (h->cls->convert == CONVERT_CLIP && !line.n))
 			continue;
-		if (!next_word(&line, &a) || !next_word(&line, &b) ||
-		    (next_word(&line, &more) && h->cls->convert != CONVERT_HERBERT))
+		if (!next_word(&line, &a) || !next_word(&line, &b) || next_word(&line, &more))
 			return err_set(h->err, HFGGUF_CORRUPT, "%s: line %zu is not two tokens", h->cls->merges_file, index);
 		if (tok_model_merge(h->t, a, b, h->err) < 0)
 			return h->err->code;
@@ -270,12 +267,11 @@ static int pipeline_bert(struct hf *h, enum tok_kind decoder)
 }
 
 /* Original BPE with "</w>": its normalizer does not depend on the configuration. */
-static int pipeline_word_end(struct hf *h, bool lowercase)
+static int pipeline_openai(struct hf *h)
 {
 	if (pipeline_bert(h, DEC_BPE) < 0)
 		return h->err->code;
-	h->t->norm->chinese = true;
-	h->t->norm->lowercase = h->t->norm->strip_accents = lowercase;
+	h->t->norm->chinese = h->t->norm->lowercase = h->t->norm->strip_accents = true;
 	return 0;
 }
 
@@ -318,10 +314,7 @@ int hf_convert(struct hf *h)
 	case CONVERT_CLIP:
 		return read_bpe(h, "</w>", true) < 0 ? h->err->code : pipeline_clip(h);
 	case CONVERT_OPENAI:
-	case CONVERT_HERBERT:
-		if (read_bpe(h, "</w>", true) < 0)
-			return h->err->code;
-		return pipeline_word_end(h, h->cls->convert == CONVERT_OPENAI);
+		return read_bpe(h, "</w>", true) < 0 ? h->err->code : pipeline_openai(h);
 	case CONVERT_BERT:
 		return read_wordpiece(h) < 0 ? h->err->code : pipeline_bert(h, DEC_WORDPIECE);
 	case CONVERT_NONE:
@@ -367,7 +360,6 @@ int hf_convert_post(struct hf *h)
 	case CONVERT_OPENAI:
 		return 0;
 	case CONVERT_ROBERTA:
-	case CONVERT_HERBERT:
 	case CONVERT_BERT:
 		return around(h, hf_special(h, SPECIAL_CLS), hf_special(h, SPECIAL_SEP));
 	case CONVERT_DEBERTA:

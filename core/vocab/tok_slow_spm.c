@@ -1,4 +1,4 @@
-/* Slow tokenizers on a sentencepiece model: which pieces a class puts before and behind the model's, and its pipeline. */
+/* Slow tokenizers on a sentencepiece model: the pieces that a class puts around the model's, and its pipeline. */
 #include "core/vocab/tok_slow.h"
 
 #include "core/vocab/spm.h"
@@ -10,47 +10,30 @@
 
 #define MARK "\xe2\x96\x81" /* U+2581 */
 
-static const char MBART_LANGUAGES[] =
-	"ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM ne_NP "
-	"nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN";
-static const char MBART50_LANGUAGES[] =
-	"af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE "
-	"ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI";
-
-enum norm_style { NORM_STYLE_SPM, NORM_STYLE_ALBERT, NORM_STYLE_REMBERT, NORM_STYLE_DEBERTA, NORM_STYLE_GEMMA, NORM_STYLE_LLAMA };
+enum norm_style { NORM_STYLE_SPM, NORM_STYLE_ALBERT, NORM_STYLE_DEBERTA, NORM_STYLE_GEMMA, NORM_STYLE_LLAMA };
 
 static const struct spm_rule {
 	enum tok_convert convert;
 	const char *head;  /* pieces before the model's, with score 0 */
 	size_t skip;       /* how many of the model's own they replace */
-	const char *tail[3]; /* lists of pieces behind them */
+	const char *tail;  /* pieces behind them */
 	int unk;           /* id, or -1: the model's */
 	enum norm_style norm;
 	const char *post;  /* template; NULL: none */
 } rules[] = {
-	{ CONVERT_LLAMA, NULL, 3, { NULL }, 0, NORM_STYLE_LLAMA, NULL },
-	{ CONVERT_GEMMA, NULL, 3, { NULL }, 3, NORM_STYLE_GEMMA, NULL },
-	{ CONVERT_T5, NULL, 0, { NULL }, -1, NORM_STYLE_SPM, "$A </s>" },
-	{ CONVERT_XLMR, "<s> <pad> </s> <unk>", 3, { "<mask>" }, 3, NORM_STYLE_SPM, "<s> $A </s>" },
-	{ CONVERT_BARTHEZ, NULL, 0, { NULL }, 3, NORM_STYLE_SPM, "<s> $A </s>" },
-	{ CONVERT_CAMEMBERT, "<s>NOTUSED <pad> </s>NOTUSED <unk> <unk>NOTUSED", 1, { "<mask>" }, 3, NORM_STYLE_SPM,
+	{ CONVERT_LLAMA, NULL, 3, NULL, 0, NORM_STYLE_LLAMA, NULL },
+	{ CONVERT_GEMMA, NULL, 3, NULL, 3, NORM_STYLE_GEMMA, NULL },
+	{ CONVERT_T5, NULL, 0, NULL, -1, NORM_STYLE_SPM, "$A </s>" },
+	{ CONVERT_XLMR, "<s> <pad> </s> <unk>", 3, "<mask>", 3, NORM_STYLE_SPM, "<s> $A </s>" },
+	{ CONVERT_BARTHEZ, NULL, 0, NULL, 3, NORM_STYLE_SPM, "<s> $A </s>" },
+	{ CONVERT_CAMEMBERT, "<s>NOTUSED <pad> </s>NOTUSED <unk> <unk>NOTUSED", 1, "<mask>", 3, NORM_STYLE_SPM,
 	  "<s> $A </s>" },
-	{ CONVERT_MBART, "<s> <pad> </s> <unk>", 3, { MBART_LANGUAGES, "<mask>" }, 3, NORM_STYLE_SPM, "$A </s> en_XX" },
-	{ CONVERT_MBART50, "<s> <pad> </s> <unk>", 3, { MBART_LANGUAGES, MBART50_LANGUAGES, "<mask>" }, 3, NORM_STYLE_SPM,
-	  "en_XX $A </s>" },
-	{ CONVERT_NLLB, "<s> <pad> </s> <unk>", 3, { NULL }, 3, NORM_STYLE_SPM, "eng_Latn $A </s>" },
-	{ CONVERT_SEAMLESS, "<pad> <unk> <s> </s>", 3, { NULL }, 1, NORM_STYLE_SPM, "__eng__ $A </s>" },
-	{ CONVERT_XLNET, NULL, 0, { NULL }, -1, NORM_STYLE_ALBERT, "$A <sep> <cls>" },
-	{ CONVERT_ALBERT, NULL, 0, { NULL }, -1, NORM_STYLE_ALBERT, "[CLS] $A [SEP]" },
-	{ CONVERT_REMBERT, NULL, 0, { NULL }, -1, NORM_STYLE_REMBERT, "[CLS] $A [SEP]" },
-	{ CONVERT_DEBERTA_V2, NULL, 0, { NULL }, -1, NORM_STYLE_DEBERTA, "[CLS] $A [SEP]" },
-	{ CONVERT_PEGASUS, NULL, 2, { NULL }, -1, NORM_STYLE_SPM, "$A </s>" },
-	{ CONVERT_UDOP, NULL, 0, { NULL }, -1, NORM_STYLE_SPM, "$A </s>" },
-	{ CONVERT_BIG_BIRD, NULL, 0, { NULL }, -1, NORM_STYLE_SPM, "[CLS] $A [SEP]" },
-	{ CONVERT_XGLM, "<s> <pad> </s> <unk>", 3,
-	  { "<madeupword0> <madeupword1> <madeupword2> <madeupword3> <madeupword4> <madeupword5> <madeupword6>" }, 3,
-	  NORM_STYLE_SPM, "</s> $A" },
-	{ CONVERT_SPM, NULL, 0, { NULL }, -1, NORM_STYLE_SPM, NULL },
+	{ CONVERT_XLNET, NULL, 0, NULL, -1, NORM_STYLE_ALBERT, "$A <sep> <cls>" },
+	{ CONVERT_ALBERT, NULL, 0, NULL, -1, NORM_STYLE_ALBERT, "[CLS] $A [SEP]" },
+	{ CONVERT_DEBERTA_V2, NULL, 0, NULL, -1, NORM_STYLE_DEBERTA, "[CLS] $A [SEP]" },
+	{ CONVERT_UDOP, NULL, 0, NULL, -1, NORM_STYLE_SPM, "$A </s>" },
+	{ CONVERT_BIG_BIRD, NULL, 0, NULL, -1, NORM_STYLE_SPM, "[CLS] $A [SEP]" },
+	{ CONVERT_SPM, NULL, 0, NULL, -1, NORM_STYLE_SPM, NULL },
 };
 
 struct piece {
@@ -98,13 +81,6 @@ static bool add_words(struct slow_spm *s, const char *words)
 	return true;
 }
 
-static bool add_numbered(struct slow_spm *s, const char *name, int64_t i, double score)
-{
-	char *text = arena_printf(s->h->t->mem, "<%s%lld>", name, (long long)i);
-
-	return text ? add_piece(s, slow_text(text), score) : (err_nomem(s->h->err), false);
-}
-
 /* The token that stands for an id of the slow tokenizer. */
 static struct tspan slow_token(const struct slow_spm *s, int64_t id)
 {
@@ -125,7 +101,6 @@ static bool add_special(struct slow_spm *s, enum tok_special_name which)
 
 static bool add_head(struct slow_spm *s)
 {
-	int64_t offset = json_int_or(s->h->config, "offset", 103);
 	bool ok = true;
 
 	switch (s->rule->convert) {
@@ -135,12 +110,6 @@ static bool add_head(struct slow_spm *s)
 		return ok;
 	case CONVERT_GEMMA:
 		return add_special(s, SPECIAL_PAD) && add_special(s, SPECIAL_EOS) && add_special(s, SPECIAL_BOS);
-	case CONVERT_PEGASUS:
-		ok = add_special(s, SPECIAL_PAD) && add_special(s, SPECIAL_EOS) && add_words(s, "<mask_1>") &&
-		     (!s->h->special[SPECIAL_MASK].text.p || add_special(s, SPECIAL_MASK));
-		for (int64_t i = 2; ok && i < offset && i < TOK_MAX_ID; i++)
-			ok = add_numbered(s, "unk_", i, -100);
-		return ok;
 	default:
 		return add_words(s, s->rule->head);
 	}
@@ -149,13 +118,15 @@ static bool add_head(struct slow_spm *s)
 static bool add_tail(struct slow_spm *s)
 {
 	int64_t extra = json_int_or(s->h->config, "extra_ids", 100);
-	bool ok = true;
+	bool ok = add_words(s, s->rule->tail);
 
-	for (int i = 0; ok && i < 3; i++)
-		ok = add_words(s, s->rule->tail[i]);
-	if (s->rule->convert == CONVERT_T5)
-		for (int64_t i = (extra < TOK_MAX_ID ? extra : TOK_MAX_ID) - 1; ok && i >= 0; i--)
-			ok = add_numbered(s, "extra_id_", i, 0);
+	if (s->rule->convert != CONVERT_T5)
+		return ok;
+	for (int64_t i = (extra < TOK_MAX_ID ? extra : TOK_MAX_ID) - 1; ok && i >= 0; i--) {
+		char *text = arena_printf(s->h->t->mem, "<extra_id_%lld>", (long long)i);
+
+		ok = text ? add_piece(s, slow_text(text), 0) : (err_nomem(s->h->err), false);
+	}
 	return ok;
 }
 
@@ -214,8 +185,6 @@ static int build_unigram(struct slow_spm *s)
 	struct tok_model *m = &s->h->t->model;
 	int64_t unk = s->rule->unk >= 0 ? s->rule->unk : s->model.trainer.unk_id;
 
-	if (s->rule->convert == CONVERT_PEGASUS)
-		unk += json_int_or(s->h->config, "offset", 103);
 	m->kind = MODEL_UNIGRAM;
 	m->byte_fallback = has_bytes(s);
 	for (size_t i = 0; i < s->pieces.list.n; i++)
@@ -417,13 +386,10 @@ static int add_strip(struct slow_spm *s, struct tok_node *seq, bool left)
 static int norm_albert(struct slow_spm *s, struct tok_node *seq)
 {
 	struct hf *h = s->h;
-	bool albert = s->rule->norm == NORM_STYLE_ALBERT;
 	bool lower = hf_flag(h, "do_lower_case", strcmp(h->cls->name, "XLNet") && strcmp(h->cls->name, "FNet"));
 
 	if (slow_replace(h, slow_add(seq, NORM_REPLACE), "``", true, "\"") < 0 ||
 	    slow_replace(h, slow_add(seq, NORM_REPLACE), "''", true, "\"") < 0)
-		return h->err->code;
-	if (!albert && slow_replace(h, slow_add(seq, NORM_REPLACE), " {2,}", false, " ") < 0)
 		return h->err->code;
 	if (!hf_flag(h, "keep_accents", !strcmp(h->cls->name, "FNet"))) {
 		slow_add(seq, NORM_NFKD);
@@ -433,7 +399,7 @@ static int norm_albert(struct slow_spm *s, struct tok_node *seq)
 		slow_add(seq, NORM_LOWERCASE);
 	if (add_charsmap(s, seq) < 0)
 		return h->err->code;
-	return albert ? slow_replace(h, slow_add(seq, NORM_REPLACE), " {2,}", false, " ") : 0;
+	return slow_replace(h, slow_add(seq, NORM_REPLACE), " {2,}", false, " ");
 }
 
 static int norm_llama(struct slow_spm *s, struct tok_node *seq)
@@ -455,7 +421,6 @@ static int build_normalizer(struct slow_spm *s)
 		return h->err->code;
 	switch (s->rule->norm) {
 	case NORM_STYLE_ALBERT:
-	case NORM_STYLE_REMBERT:
 		return norm_albert(s, seq);
 	case NORM_STYLE_DEBERTA:
 		if (hf_flag(h, "do_lower_case", false))
@@ -498,8 +463,6 @@ static int build_pre_tokenizer(struct slow_spm *s)
 		n->behavior = SPLIT_MERGED_PREVIOUS;
 		return slow_regex(h, n, " ", true);
 	}
-	if (s->rule->convert == CONVERT_PEGASUS)
-		slow_add(seq, PRE_WHITESPACE_SPLIT);
 	if (s->rule->convert == CONVERT_DEBERTA_V2 && hf_flag(h, "split_by_punct", false))
 		slow_add(seq, PRE_PUNCTUATION)->behavior = SPLIT_ISOLATED;
 	set_metaspace(s, slow_add(seq, PRE_METASPACE), s->rule->convert != CONVERT_LLAMA);

@@ -27,7 +27,8 @@ bool tok_match_regex(struct tok_run *r, const struct tok_regex *re, const char *
 	return rc == 0 && (done == n || add_match(r, done, n, false));
 }
 
-bool tok_match_chars(struct tok_run *r, bool (*is)(uint32_t cp, const void *ctx), const void *ctx, const char *p, size_t n)
+bool tok_match_chars(struct tok_run *r, bool (*is)(uint32_t cp, const void *ctx), const void *ctx, const char *p,
+		     size_t n)
 {
 	size_t done = 0, at = 0;
 

@@ -113,7 +113,7 @@ uint32_t tokenizer_vocab_len(const struct tokenizer *t)
 	return t->n_entries;
 }
 
-const char *tokenizer_token(const struct tokenizer *t, uint32_t id, size_t *len)
+const char *tok_id_to_token(const struct tokenizer *t, uint32_t id, size_t *len)
 {
 	const struct added_token *a = tokenizer_added(t, id);
 
@@ -125,6 +125,13 @@ const char *tokenizer_token(const struct tokenizer *t, uint32_t id, size_t *len)
 		return NULL;
 	*len = t->model.token[id].n;
 	return t->model.token[id].p;
+}
+
+const char *tokenizer_token(const struct tokenizer *t, uint32_t id, size_t *len)
+{
+	const char *p = tok_id_to_token(t, id, len);
+
+	return p && tokenizer_id(t, p, *len) == (int64_t)id ? p : NULL;
 }
 
 uint32_t tokenizer_base_len(const struct tokenizer *t)
