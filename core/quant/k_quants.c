@@ -171,12 +171,16 @@ void k4_store_scales(const struct affine_scales *s, struct k4_head *y)
 	pack_scales_k4(ls, lm, y->scales);
 }
 
-void k4_store_scales_weighted(const struct affine_scales *s, struct k4_head *y)
+void k4_store_scales_weighted(const struct affine_scales *s, bool clip, struct k4_head *y)
 {
 	uint8_t ls[8], lm[8];
 
 	y->d = ggml_f32_to_f16(search_positive(8, 63, s->scales, s->sw, ls));
 	y->dmin = ggml_f32_to_f16(search_positive(8, 63, s->mins, s->sw, lm));
+	for (int j = 0; j < 8 && clip; j++) {
+		ls[j] = ls[j] < 63 ? ls[j] : 63;
+		lm[j] = lm[j] < 63 ? lm[j] : 63;
+	}
 	pack_scales_k4(ls, lm, y->scales);
 }
 
@@ -200,7 +204,7 @@ static void k4_search(const struct affine_search *plain, const struct affine_sea
 
 	if (qw) {
 		weighted_search(weighted, x, qw, 2, &s, L);
-		k4_store_scales_weighted(&s, y);
+		k4_store_scales_weighted(&s, weighted == &affine_q5_1_w, y);
 	} else {
 		k4_search_plain(plain, x, &s, L);
 		k4_store_scales(&s, y);

@@ -25,7 +25,8 @@ struct k4_head {
 void q2_K_store_scales(const float scales[16], const float mins[16], struct block_q2_K *y);
 void q2_K_store_scales_weighted(const struct affine_scales *s, struct block_q2_K *y);
 void k4_store_scales(const struct affine_scales *s, struct k4_head *y);
-void k4_store_scales_weighted(const struct affine_scales *s, struct k4_head *y);
+/* clip: levels to 63, which Q5_K does and Q4_K does not; negative weights can lead above. */
+void k4_store_scales_weighted(const struct affine_scales *s, bool clip, struct k4_head *y);
 /* Returns d; ls: levels 0..63. */
 uint16_t q3_K_scales(const float scales[16], uint8_t ls[16]);
 /* False: all zero, and y is so already. */

@@ -221,7 +221,7 @@ static bool k4_block(const struct affine_search *s, const float *x, const float 
 	if (!all_finite(x, QK_K) || !affine_block(s, x, qw, 2 * sum_x2 / QK_K, &scales, &lv))
 		return false;
 	if (qw)
-		k4_store_scales_weighted(&scales, head);
+		k4_store_scales_weighted(&scales, s->nmax == 31, head);
 	else
 		k4_store_scales(&scales, head);
 	unpack_scales_k4(head->scales, ls, lm);
