@@ -61,7 +61,7 @@ static size_t scalar_size(enum kv_type t)
 static void put_scalar(struct writer *w, const struct kv *kv)
 {
 	float f = (float)kv->v.f;
-	unsigned char b = kv->v.b;
+	unsigned char b = kv->type == KV_BOOL && kv->v.b;
 
 	switch (kv->type) {
 	case KV_F32: put(w, &f, sizeof(f)); break;
