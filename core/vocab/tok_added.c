@@ -219,8 +219,8 @@ static bool skip_match(const struct tok_run *r, const struct added_token *a, con
 	return a->single_word && (word_before(s->p, start) || word_after(s->p, s->n, end));
 }
 
-static bool cut_match(struct tok_run *r, const struct tok_split *s, const struct added_token *a, size_t start, size_t end,
-		      uint32_t id, size_t *done)
+static bool cut_match(struct tok_run *r, const struct tok_split *s, const struct added_token *a, size_t start,
+		      size_t end, uint32_t id, size_t *done)
 {
 	if (a->lstrip) {
 		start = tok_trailing_space(s->p, start);

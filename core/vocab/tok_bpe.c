@@ -14,7 +14,7 @@ struct bpe_merges { /* open addressing by the pair of ids */
 	struct merge_slot {
 		uint64_t pair; /* + 1; 0: free */
 		uint32_t rank, id;
-	} *v;
+	} * v;
 	size_t mask;
 };
 

@@ -36,8 +36,9 @@ struct tok_charsmap *charsmap_new(struct arena *mem, const char *p, size_t n, st
 	}
 	if (!n) /* an empty map replaces nothing */
 		return m;
-	size = n < 4 ? 0 : (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 |
-				   (uint32_t)(unsigned char)p[2] << 16 | (uint32_t)(unsigned char)p[3] << 24;
+	size = n < 4 ? 0
+		     : (uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 |
+			       (uint32_t)(unsigned char)p[2] << 16 | (uint32_t)(unsigned char)p[3] << 24;
 	if (n < 4 || size > n - 4 || !utf8_valid(p + 4 + size, n - 4 - size)) {
 		err_set(err, HFGGUF_CORRUPT, "the normalizer's precompiled_charsmap is damaged: fetch the file again");
 		return NULL;
@@ -79,7 +80,8 @@ struct tok_charsmap *charsmap_new_base64(struct arena *mem, const char *p, size_
 		int v = base64_value((unsigned char)p[i]);
 
 		if (v < 0) {
-			err_set(err, HFGGUF_CORRUPT, "the normalizer's precompiled_charsmap is not base64: fetch the file again");
+			err_set(err, HFGGUF_CORRUPT,
+				"the normalizer's precompiled_charsmap is not base64: fetch the file again");
 			buf_free(&raw);
 			return NULL;
 		}

@@ -36,8 +36,9 @@ struct tok_class {
 	const char *name;               /* without "Fast" */
 	const char *special[SPECIAL_N]; /* defaults, NULL: none */
 	/* How a default or configured string becomes an AddedToken, a letter for each special token: s stays a string,
-	 * a all flags unset, n special and not normalized, N special and normalized, m lstrip, M lstrip and not normalized, T lstrip, normalized
-	 * and special, S lstrip and special. `slow`: what the slow class does first. */
+	 * a all flags unset, n special and not normalized, N special and normalized, m lstrip, M lstrip and not
+	 * normalized, T lstrip, normalized and special, S lstrip and special. slow_forms: what the slow class does
+	 * first. */
 	const char *forms, *slow_forms;
 	const char *extra;              /* additional_special_tokens, separated by spaces */
 	enum tok_rule rule;

@@ -140,14 +140,15 @@ static void clean_up(struct buf *b, const char *const (*rules)[2], size_t n)
 }
 
 static const char *const wordpiece_rules[][2] = {
-	{ " .", "." }, { " ?", "?" }, { " !", "!" }, { " ,", "," }, { " ' ", "'" }, { " n't", "n't" }, { " 'm", "'m" },
-	{ " do not", " don't" }, { " 's", "'s" }, { " 've", "'ve" }, { " 're", "'re" },
+	{ " .", "." },	 { " ?", "?" },	    { " !", "!" },     { " ,", "," },
+	{ " ' ", "'" },	 { " n't", "n't" }, { " 'm", "'m" },   { " do not", " don't" },
+	{ " 's", "'s" }, { " 've", "'ve" }, { " 're", "'re" },
 };
 
 /* transformers' clean_up_tokenization. */
 static const char *const transformers_rules[][2] = {
-	{ " .", "." }, { " ?", "?" }, { " !", "!" }, { " ,", "," }, { " ' ", "'" }, { " n't", "n't" }, { " 'm", "'m" },
-	{ " 's", "'s" }, { " 've", "'ve" }, { " 're", "'re" },
+	{ " .", "." },	   { " ?", "?" },   { " !", "!" },   { " ,", "," },	{ " ' ", "'" },
+	{ " n't", "n't" }, { " 'm", "'m" }, { " 's", "'s" }, { " 've", "'ve" }, { " 're", "'re" },
 };
 
 static bool dec_wordpiece(struct tok_run *r, const struct tok_node *n, const struct words *in, struct words *out)
@@ -224,8 +225,8 @@ static bool dec_strip(struct tok_run *r, const struct tok_node *n, const struct 
 			s.p += n->text.n;
 			s.n -= n->text.n;
 		}
-		for (size_t k = 0; k < n->stop && s.n >= n->text.n && !memcmp(s.p + s.n - n->text.n, n->text.p, n->text.n);
-		     k++)
+		for (size_t k = 0;
+		     k < n->stop && s.n >= n->text.n && !memcmp(s.p + s.n - n->text.n, n->text.p, n->text.n); k++)
 			s.n -= n->text.n;
 		if (!keep_span(r, out, s))
 			return false;

@@ -32,18 +32,22 @@ struct hf {
 
 /* A file of the model directory that is there, as an arena string; NULL without an error when it is not. */
 const char *hf_path(struct hf *h, const char *name);
+/* A JSON file of the directory; NULL without an error when it is not there. */
+json *hf_read_json(struct hf *h, const char *name);
 /* A bool of the configuration. */
 bool hf_flag(const struct hf *h, const char *key, bool dflt);
-/* The library's form of a token. */
-struct added_token hf_added(const struct hf_token *token);
-/* A string in the form that a letter of tok_class.forms says. */
-void hf_set_form(struct hf_token *token, char form);
+bool hf_same_text(const struct tspan *a, const struct tspan *b); /* neither is None, and they are equal */
 /* Text of a special token, or NULL. */
 const char *hf_special(const struct hf *h, enum tok_special_name which);
 /* Id of a token of the tokenizer as convert_tokens_to_ids gives it: the unknown token's for one that is not there. */
 int64_t hf_id(const struct hf *h, const char *token);
 /* Makes the post-processor from a template such as "<s> $A </s>". */
 int hf_template(struct hf *h, const char *const *pieces, size_t n);
+
+/* tok_hf_read.c: fills decoder, special, additional and extra. */
+int hf_read_tokens(struct hf *h);
+/* tok_hf_add.c: gives them to the tokenizer. */
+int hf_add_tokens(struct hf *h);
 
 /* tok_slow.c: builds the pipeline from the slow tokenizer's files. HFGGUF_NOT_FOUND names the file that is missing. */
 int hf_convert(struct hf *h);

@@ -10,7 +10,8 @@
 
 static int bad_added(struct err *err, const char *what)
 {
-	return err_set(err, HFGGUF_CORRUPT, "tokenizer.json: an added token's %s is missing or of the wrong type", what);
+	return err_set(err, HFGGUF_CORRUPT, "tokenizer.json: an added token's %s is missing or of the wrong type",
+		       what);
 }
 
 static int added_flag(const json *j, const char *key, bool *out, struct err *err)
@@ -49,9 +50,7 @@ static int load_added(struct tokenizer *t, const json *list, struct err *err)
 
 	if (!v)
 		return err_nomem(err);
-	json_for(j, list)
-		if (parse_added(t, j, &v[i++], err) < 0)
-			return err->code;
+	json_for(j, list) if (parse_added(t, j, &v[i++], err) < 0) return err->code;
 	return tok_add_tokens(t, v, n, err);
 }
 

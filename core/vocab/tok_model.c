@@ -106,8 +106,9 @@ int tok_model_merges(struct tokenizer *t, struct err *err)
 		if (!b.p && !split_merge(m->merge_list[i].a, &a, &b))
 			rc = err_set(err, HFGGUF_CORRUPT, "merge %zu of the tokenizer is not two tokens", i);
 		else if (resolve_merge(m, a, b, &text, id) < 0)
-			rc = err_set(err, HFGGUF_CORRUPT, "merge %zu of the tokenizer (\"%.*s\" \"%.*s\") is not in its vocabulary",
-				     i, (int)(a.n < 80 ? a.n : 80), a.p, (int)(b.n < 80 ? b.n : 80), b.p);
+			rc = err_set(err, HFGGUF_CORRUPT,
+				     "merge %zu of the tokenizer (\"%.*s\" \"%.*s\") is not in its vocabulary", i,
+				     (int)(a.n < 80 ? a.n : 80), a.p, (int)(b.n < 80 ? b.n : 80), b.p);
 		else
 			bpe_merges_set(m->merges, id[0], id[1], (uint32_t)i, id[2], !m->first_merge_wins);
 	}
@@ -182,8 +183,8 @@ static int read_pieces(struct tokenizer *t, const struct tok_big *big, struct er
 		double score = 0;
 
 		if (!tok_read_open(&r, '[') || !tok_read_next(&r, ']', &inner) || !tok_read_string(&r, &piece) ||
-		    !tok_read_next(&r, ']', &inner) || !tok_read_number(&r, &score) ||
-		    tok_read_next(&r, ']', &inner) || r.failed)
+		    !tok_read_next(&r, ']', &inner) || !tok_read_number(&r, &score) || tok_read_next(&r, ']', &inner) ||
+		    r.failed)
 			return bad_model(err, "vocabulary is malformed");
 		if (tok_model_piece(t, piece, score, err) < 0)
 			return err->code;
@@ -231,7 +232,9 @@ static int model_kind(const json *j, const struct tok_cut *cut, enum tok_model_k
 		const char *name;
 		enum tok_model_kind kind;
 	} kinds[] = {
-		{ "BPE", MODEL_BPE }, { "WordPiece", MODEL_WORDPIECE }, { "WordLevel", MODEL_WORDLEVEL },
+		{ "BPE", MODEL_BPE },
+		{ "WordPiece", MODEL_WORDPIECE },
+		{ "WordLevel", MODEL_WORDLEVEL },
 		{ "Unigram", MODEL_UNIGRAM },
 	};
 	const char *type = json_str_or(j, "type", NULL);
@@ -306,8 +309,9 @@ int tok_parse_model(struct tokenizer *t, const json *j, const struct tok_cut *cu
 		if (!json_int(json_some(j, "unk_id"), &unk))
 			return 0;
 		if (unk < 0 || unk >= m->n_token)
-			return err_set(err, HFGGUF_CORRUPT, "tokenizer.json: unk_id %lld is not in the vocabulary of %u",
-				       (long long)unk, m->n_token);
+			return err_set(err, HFGGUF_CORRUPT,
+				       "tokenizer.json: unk_id %lld is not in the vocabulary of %u", (long long)unk,
+				       m->n_token);
 		m->unk_id = unk;
 		return 0;
 	default:

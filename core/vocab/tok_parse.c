@@ -139,7 +139,8 @@ static int norm_bert(struct parser *p, const json *j, struct tok_node *n)
 {
 	const json *accents = json_some(j, "strip_accents");
 
-	if (get_bool(p, j, "clean_text", -1, &n->clean_text) || get_bool(p, j, "handle_chinese_chars", -1, &n->chinese) ||
+	if (get_bool(p, j, "clean_text", -1, &n->clean_text) ||
+	    get_bool(p, j, "handle_chinese_chars", -1, &n->chinese) ||
 	    get_bool(p, j, "lowercase", -1, &n->lowercase))
 		return p->err->code;
 	n->strip_accents = accents ? json_true(accents) : n->lowercase;
@@ -148,7 +149,9 @@ static int norm_bert(struct parser *p, const json *j, struct tok_node *n)
 
 static int norm_strip(struct parser *p, const json *j, struct tok_node *n)
 {
-	return get_bool(p, j, "strip_left", -1, &n->left) || get_bool(p, j, "strip_right", -1, &n->right) ? p->err->code : 0;
+	if (get_bool(p, j, "strip_left", -1, &n->left) || get_bool(p, j, "strip_right", -1, &n->right))
+		return p->err->code;
+	return 0;
 }
 
 static int norm_precompiled(struct parser *p, const json *j, struct tok_node *n)

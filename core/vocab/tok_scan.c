@@ -107,7 +107,9 @@ static int cut_model(char *p, char *end, struct tok_cut *out, struct buf *rest, 
 	int rc;
 
 	while ((rc = next_member(&p, end, &key, &value)) > 0) {
-		struct tok_big *big = is_key(&key, "vocab") ? &out->vocab : is_key(&key, "merges") ? &out->merges : NULL;
+		struct tok_big *big = is_key(&key, "vocab")    ? &out->vocab
+				      : is_key(&key, "merges") ? &out->merges
+							       : NULL;
 
 		if (!big || (*value != '{' && *value != '['))
 			continue;

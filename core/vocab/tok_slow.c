@@ -73,8 +73,9 @@ char *slow_file(struct hf *h, const char *name, bool text, size_t *len)
 	char *p;
 
 	if (!path) {
-		err_set(h->err, HFGGUF_NOT_FOUND, "%s has neither tokenizer.json nor %s, which %sTokenizer is read from", h->dir,
-			name, h->cls->name);
+		err_set(h->err, HFGGUF_NOT_FOUND,
+			"%s has neither tokenizer.json nor %s, which %sTokenizer is read from", h->dir, name,
+			h->cls->name);
 		return NULL;
 	}
 	p = file_slurp(AT_FDCWD, path, name, TOK_MAX_FILE, len, NULL, h->err);
@@ -153,7 +154,8 @@ static int read_merges(struct hf *h)
 		if (skip_line(h, &line, index++, last) || (h->cls->convert == CONVERT_CLIP && !line.n))
 			continue;
 		if (!next_word(&line, &a) || !next_word(&line, &b) || next_word(&line, &more))
-			return err_set(h->err, HFGGUF_CORRUPT, "%s: line %zu is not two tokens", h->cls->merges_file, index);
+			return err_set(h->err, HFGGUF_CORRUPT, "%s: line %zu is not two tokens", h->cls->merges_file,
+				       index);
 		if (tok_model_merge(h->t, a, b, h->err) < 0)
 			return h->err->code;
 	}
@@ -179,7 +181,8 @@ static int read_vocab_json(struct hf *h)
 		if (tok_model_token(h->t, token, id, h->err) < 0)
 			return h->err->code;
 	}
-	return r.failed ? err_set(h->err, HFGGUF_CORRUPT, "%s is malformed: fetch the file again", h->cls->vocab_file) : 0;
+	return r.failed ? err_set(h->err, HFGGUF_CORRUPT, "%s is malformed: fetch the file again", h->cls->vocab_file)
+			: 0;
 }
 
 static int read_bpe(struct hf *h, const char *suffix, bool unk)
@@ -318,8 +321,8 @@ int hf_convert(struct hf *h)
 	case CONVERT_BERT:
 		return read_wordpiece(h) < 0 ? h->err->code : pipeline_bert(h, DEC_WORDPIECE);
 	case CONVERT_NONE:
-		return err_set(h->err, HFGGUF_NOT_FOUND, "%s has no tokenizer.json, and %sTokenizer has no other form", h->dir,
-			       h->cls->name);
+		return err_set(h->err, HFGGUF_NOT_FOUND, "%s has no tokenizer.json, and %sTokenizer has no other form",
+			       h->dir, h->cls->name);
 	default:
 		return slow_convert_spm(h);
 	}
@@ -340,7 +343,8 @@ static int post_whisper(struct hf *h)
 	size_t n = 0;
 
 	if (json_some(h->config, "language"))
-		return err_set(h->err, HFGGUF_UNSUPPORTED, "a Whisper tokenizer with a language needs its tokenizer.json");
+		return err_set(h->err, HFGGUF_UNSUPPORTED,
+			       "a Whisper tokenizer with a language needs its tokenizer.json");
 	pieces[n++] = "<|startoftranscript|>";
 	if (task)
 		pieces[n++] = strcmp(task, "transcribe") ? "<|translate|>" : "<|transcribe|>";

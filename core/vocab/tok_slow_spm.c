@@ -1,7 +1,6 @@
 /* Slow tokenizers on a sentencepiece model: the pieces that a class puts around the model's, and its pipeline. */
 #include "core/vocab/tok_slow.h"
 
-#include "core/vocab/spm.h"
 #include "core/vocab/tok_charsmap.h"
 
 #include <stdio.h>
@@ -14,12 +13,12 @@ enum norm_style { NORM_STYLE_SPM, NORM_STYLE_ALBERT, NORM_STYLE_DEBERTA, NORM_ST
 
 static const struct spm_rule {
 	enum tok_convert convert;
-	const char *head;  /* pieces before the model's, with score 0 */
-	size_t skip;       /* how many of the model's own they replace */
-	const char *tail;  /* pieces behind them */
-	int unk;           /* id, or -1: the model's */
+	const char *head; /* pieces before the model's, with score 0 */
+	size_t skip;	  /* how many of the model's own they replace */
+	const char *tail; /* pieces behind them */
+	int unk;	  /* id, or -1: the model's */
 	enum norm_style norm;
-	const char *post;  /* template; NULL: none */
+	const char *post; /* template; NULL: none */
 } rules[] = {
 	{ CONVERT_LLAMA, NULL, 3, NULL, 0, NORM_STYLE_LLAMA, NULL },
 	{ CONVERT_GEMMA, NULL, 3, NULL, 3, NORM_STYLE_GEMMA, NULL },
@@ -36,23 +35,6 @@ static const struct spm_rule {
 	{ CONVERT_SPM, NULL, 0, NULL, -1, NORM_STYLE_SPM, NULL },
 };
 
-struct piece {
-	struct tspan text;
-	double score;
-};
-
-struct pieces {
-	VEC(struct piece) list;
-};
-
-struct slow_spm {
-	struct hf *h;
-	const struct spm_rule *rule;
-	struct spm_model model;
-	struct pieces pieces;
-	bool add_prefix_space, legacy;
-};
-
 static const struct spm_rule *find_rule(enum tok_convert convert)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
@@ -63,9 +45,9 @@ static const struct spm_rule *find_rule(enum tok_convert convert)
 
 static bool add_piece(struct slow_spm *s, struct tspan text, double score)
 {
-	struct piece p = { text, score };
+	struct slow_piece p = { text, score };
 
-	return vec_push(&s->pieces.list, p) || (err_nomem(s->h->err), false);
+	return vec_push(&s->pieces, p) || (err_nomem(s->h->err), false);
 }
 
 static bool add_words(struct slow_spm *s, const char *words)
@@ -139,10 +121,10 @@ static bool number_comma(const struct spm_piece *p)
 /* Older Gemma models lack the tab: its byte token becomes it. */
 static void fix_tab(struct slow_spm *s)
 {
-	struct piece *byte = NULL;
+	struct slow_piece *byte = NULL;
 
-	for (size_t i = 0; i < s->pieces.list.n; i++) {
-		struct piece *p = &s->pieces.list.v[i];
+	for (size_t i = 0; i < s->pieces.n; i++) {
+		struct slow_piece *p = &s->pieces.v[i];
 
 		if (p->text.n == 1 && *p->text.p == '\t')
 			return;
@@ -150,7 +132,7 @@ static void fix_tab(struct slow_spm *s)
 			byte = p;
 	}
 	if (byte)
-		*byte = (struct piece){ { "\t", 1 }, 0 };
+		*byte = (struct slow_piece){ { "\t", 1 }, 0 };
 }
 
 static int collect_pieces(struct slow_spm *s)
@@ -164,7 +146,8 @@ static int collect_pieces(struct slow_spm *s)
 		double score = commas && number_comma(p) ? (double)p->score - 100 : (double)p->score;
 
 		if (!utf8_valid(p->text, p->len))
-			return err_set(s->h->err, HFGGUF_CORRUPT, "%s: piece %zu is not UTF-8", s->h->cls->vocab_file, i);
+			return err_set(s->h->err, HFGGUF_CORRUPT, "%s: piece %zu is not UTF-8", s->h->cls->vocab_file,
+				       i);
 		if (!add_piece(s, (struct tspan){ p->text, p->len }, score))
 			return s->h->err->code;
 	}
@@ -187,139 +170,14 @@ static int build_unigram(struct slow_spm *s)
 
 	m->kind = MODEL_UNIGRAM;
 	m->byte_fallback = has_bytes(s);
-	for (size_t i = 0; i < s->pieces.list.n; i++)
-		if (tok_model_piece(s->h->t, s->pieces.list.v[i].text, s->pieces.list.v[i].score, s->h->err) < 0)
+	for (size_t i = 0; i < s->pieces.n; i++)
+		if (tok_model_piece(s->h->t, s->pieces.v[i].text, s->pieces.v[i].score, s->h->err) < 0)
 			return s->h->err->code;
 	if (unk < 0 || unk >= m->n_token)
-		return err_set(s->h->err, HFGGUF_CORRUPT, "%s: the unknown piece %lld does not exist", s->h->cls->vocab_file,
-			       (long long)unk);
+		return err_set(s->h->err, HFGGUF_CORRUPT, "%s: the unknown piece %lld does not exist",
+			       s->h->cls->vocab_file, (long long)unk);
 	m->unk_id = unk;
 	return tok_model_finish(s->h->t, s->h->err);
-}
-
-struct split { /* a way to make a piece of two */
-	struct tspan left, right;
-	double score;
-	uint32_t left_id, right_id, left_chars, right_chars;
-	size_t order;
-};
-
-struct splits {
-	VEC(struct split) list;
-};
-
-static int by_ids(const void *a, const void *b)
-{
-	const struct split *x = a, *y = b;
-
-	if (x->left_id != y->left_id)
-		return x->left_id < y->left_id ? -1 : 1;
-	if (x->right_id != y->right_id)
-		return x->right_id < y->right_id ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Best score first, then the longer left part, then the longer right part; what is equal keeps its order. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct split *x = a, *y = b;
-
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	if (x->left_chars != y->left_chars)
-		return x->left_chars > y->left_chars ? -1 : 1;
-	if (x->right_chars != y->right_chars)
-		return x->right_chars > y->right_chars ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static uint32_t count_chars(const char *p, size_t n)
-{
-	uint32_t chars = 0;
-
-	for (size_t i = 0; i < n; i++)
-		chars += ((unsigned char)p[i] & 0xC0) != 0x80;
-	return chars;
-}
-
-/* Appends the splits of one piece, ordered by the ids of their parts. */
-static bool split_piece(const struct map *vocab, const struct piece *p, struct splits *out)
-{
-	size_t first = out->list.n;
-
-	for (size_t i = 1; i < p->text.n; i++) {
-		const struct map_slot *left, *right;
-		struct split s;
-
-		if (((unsigned char)p->text.p[i] & 0xC0) == 0x80)
-			continue;
-		left = map_find(vocab, p->text.p, i);
-		right = left ? map_find(vocab, p->text.p + i, p->text.n - i) : NULL;
-		if (!right)
-			continue;
-		s = (struct split){ { p->text.p, i }, { p->text.p + i, p->text.n - i }, p->score, left->value, right->value,
-				    count_chars(p->text.p, i), count_chars(p->text.p + i, p->text.n - i), out->list.n };
-		if (!vec_push(&out->list, s))
-			return false;
-	}
-	if (out->list.n > first)
-		qsort(out->list.v + first, out->list.n - first, sizeof(*out->list.v), by_ids);
-	for (size_t i = first; i < out->list.n; i++)
-		out->list.v[i].order = i;
-	return true;
-}
-
-/* The model's own pieces, which the parts of a merge are looked up in. */
-static bool model_vocab(const struct slow_spm *s, struct map *vocab)
-{
-	for (size_t i = 0; i < s->model.n; i++)
-		if (!map_set(vocab, s->model.pieces[i].text, s->model.pieces[i].len, (uint32_t)i))
-			return false;
-	if (s->rule->convert == CONVERT_GEMMA && !map_find(vocab, "\t", 1)) {
-		int64_t byte = map_get(vocab, "<0x09>");
-
-		return byte < 0 || map_set(vocab, "\t", 1, (uint32_t)byte);
-	}
-	return true;
-}
-
-/* Of pieces with the same text the first gives the place, the last the score. */
-static bool all_splits(const struct slow_spm *s, const struct map *vocab, struct splits *out)
-{
-	struct map last = MAP_INIT, done = MAP_INIT;
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < s->pieces.list.n; i++)
-		ok = map_set(&last, s->pieces.list.v[i].text.p, s->pieces.list.v[i].text.n, (uint32_t)i);
-	for (size_t i = 0; ok && i < s->pieces.list.n; i++) {
-		const struct piece *p = &s->pieces.list.v[i];
-		const struct map_slot *slot = map_find(&last, p->text.p, p->text.n);
-		struct piece scored = { p->text, slot ? s->pieces.list.v[slot->value].score : p->score };
-
-		if (map_find(&done, p->text.p, p->text.n))
-			continue;
-		ok = map_set(&done, p->text.p, p->text.n, 1) && split_piece(vocab, &scored, out);
-	}
-	map_free(&last);
-	map_free(&done);
-	return ok;
-}
-
-static int add_merges(struct slow_spm *s)
-{
-	struct map vocab = MAP_INIT;
-	struct splits splits = { VEC_INIT };
-	int rc = 0;
-
-	if (!model_vocab(s, &vocab) || !all_splits(s, &vocab, &splits))
-		rc = err_nomem(s->h->err);
-	if (splits.list.n)
-		qsort(splits.list.v, splits.list.n, sizeof(*splits.list.v), by_rank);
-	for (size_t i = 0; !rc && i < splits.list.n; i++)
-		rc = tok_model_merge(s->h->t, splits.list.v[i].left, splits.list.v[i].right, s->h->err);
-	map_free(&vocab);
-	vec_free(&splits.list);
-	return rc;
 }
 
 static int build_bpe(struct slow_spm *s)
@@ -333,10 +191,10 @@ static int build_bpe(struct slow_spm *s)
 	m->unk = (struct tspan){ arena_memdup(s->h->t->mem, unk->p, unk->n), unk->n };
 	if (!m->unk.p)
 		return err_nomem(s->h->err);
-	for (size_t i = 0; i < s->pieces.list.n; i++)
-		if (tok_model_token(s->h->t, s->pieces.list.v[i].text, (double)i, s->h->err) < 0)
+	for (size_t i = 0; i < s->pieces.n; i++)
+		if (tok_model_token(s->h->t, s->pieces.v[i].text, (double)i, s->h->err) < 0)
 			return s->h->err->code;
-	if (add_merges(s) < 0 || tok_model_merges(s->h->t, s->h->err) < 0)
+	if (slow_spm_merges(s) < 0 || tok_model_merges(s->h->t, s->h->err) < 0)
 		return s->h->err->code;
 	return tok_model_finish(s->h->t, s->h->err);
 }
@@ -351,9 +209,8 @@ static int add_symbols(struct slow_spm *s)
 		if (p->type != SPM_CONTROL && p->type != SPM_USER_DEFINED)
 			continue;
 		token.special = p->type == SPM_CONTROL;
-		if (s->rule->convert == CONVERT_GEMMA &&
-		    ((p->len == 15 && !memcmp(p->text, "<start_of_turn>", 15)) ||
-		     (p->len == 13 && !memcmp(p->text, "<end_of_turn>", 13))))
+		if (s->rule->convert == CONVERT_GEMMA && ((p->len == 15 && !memcmp(p->text, "<start_of_turn>", 15)) ||
+							  (p->len == 13 && !memcmp(p->text, "<end_of_turn>", 13))))
 			token.special = true;
 		if (tok_add_tokens(s->h->t, &token, 1, s->h->err) < 0)
 			return s->h->err->code;
@@ -501,7 +358,8 @@ static int build(struct slow_spm *s)
 	if (collect_pieces(s) < 0)
 		return h->err->code;
 	if (type != SPM_UNIGRAM && type != SPM_BPE)
-		return err_set(h->err, HFGGUF_UNSUPPORTED, "%s is neither a unigram nor a BPE model", h->cls->vocab_file);
+		return err_set(h->err, HFGGUF_UNSUPPORTED, "%s is neither a unigram nor a BPE model",
+			       h->cls->vocab_file);
 	if (type == SPM_UNIGRAM ? build_unigram(s) < 0 : build_bpe(s) < 0)
 		return h->err->code;
 	if (add_symbols(s) < 0 || build_normalizer(s) < 0 || build_pre_tokenizer(s) < 0)
@@ -518,15 +376,17 @@ int slow_convert_spm(struct hf *h)
 	char *p = slow_file(h, h->cls->vocab_file, false, &n);
 
 	if (!p || !s.rule)
-		return h->err->code ? h->err->code : err_set(h->err, HFGGUF_UNSUPPORTED, "%s cannot be converted", h->cls->name);
+		return h->err->code ? h->err->code
+				    : err_set(h->err, HFGGUF_UNSUPPORTED, "%s cannot be converted", h->cls->name);
 	if (spm_parse(p, n, &s.model, h->err) < 0) {
 		err_prefix(h->err, "%s", h->cls->vocab_file);
 		return h->err->code;
 	}
+	s.tab_for_byte = h->cls->convert == CONVERT_GEMMA;
 	s.legacy = !named || !legacy || json_true(legacy);
 	s.add_prefix_space = !named || !prefix || json_true(prefix);
 	build(&s);
-	vec_free(&s.pieces.list);
+	vec_free(&s.pieces);
 	spm_free(&s.model);
 	return h->err->code;
 }

@@ -7,7 +7,7 @@ struct trie {
 	struct edge {
 		uint64_t key; /* (node << 8 | byte) + 1; 0: free */
 		uint32_t to;
-	} *edge;
+	} * edge;
 	size_t mask, n_edge;
 	uint32_t *value; /* by node: value + 1, 0: none */
 	uint32_t n_node, cap_node;

@@ -12,7 +12,8 @@ struct trie;
 
 struct trie *trie_new(void); /* NULL when memory is out */
 void trie_free(struct trie *t);
-/* Maps a key (the empty one stands at the root) to value (< TRIE_NONE). replace: the last of equal keys counts, else the first. */
+/* Maps a key (the empty one stands at the root) to value (< TRIE_NONE). replace: the last of equal keys counts, else
+ * the first. */
 bool trie_add(struct trie *t, const char *p, size_t n, uint32_t value, bool replace);
 /* The node behind an edge; the root is 0. TRIE_NONE: no such edge. */
 uint32_t trie_step(const struct trie *t, uint32_t node, unsigned char byte);

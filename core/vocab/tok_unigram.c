@@ -138,7 +138,8 @@ bool unigram_encode(struct tok_run *r, const char *p, size_t n)
 		return err_nomem(r->err), false;
 	ok = find_paths(&r->t->model, p, n, best);
 	if (!ok)
-		err_set(r->err, HFGGUF_CORRUPT, "the text has a character that the vocabulary lacks, and no unknown token");
+		err_set(r->err, HFGGUF_CORRUPT,
+			"the text has a character that the vocabulary lacks, and no unknown token");
 	ok = ok && emit_path(r, p, n, best);
 	free(best);
 	return ok;

@@ -1,6 +1,6 @@
 /*
- * Batch encoder for tests/fuzz_tokenizers.py: tok_batch DIR [--nospecial] reads records (u32 length, bytes) and writes for
- * each a line "[ids] hex-of-decoded-text" or "ERR reason".
+ * Batch encoder for tests/fuzz_tokenizers.py: tok_batch DIR [--nospecial] reads records (u32 length, bytes) and writes
+ * for each a line "[ids] hex-of-decoded-text" or "ERR reason".
  */
 #include "core/vocab/tokenizer.h"
 
