@@ -57,7 +57,7 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # ISA tiers: only these files may use the instructions, behind the dispatch of core/quant.
-$(BUILD)/core/quant/%_avx2.o: TIER_CFLAGS := -mavx2 -mf16c -mbmi2
+$(BUILD)/core/quant/%_avx2.o: TIER_CFLAGS := -mavx2 -mf16c -mbmi2 -O3
 $(BUILD)/core/quant/%_avx512.o: TIER_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c
 
 $(BUILD)/libhfgguf.a: $(CORE_OBJ)
@@ -127,6 +127,11 @@ check: programs
 	@MAKEFLAGS= BUILD='$(BUILD)' CC='$(CC)' CXX='$(CXX)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' V='$(V)' \
 		tests/run.sh $(SUITES)
 
+# Kernels against C and, with GGML=…/libggml-base.so.0, against ggml; bench-kernels times both in one run.
+BLOCKS ?= 100000
+check-kernels bench-kernels: $(T)/check_kernels
+	$< $(if $(GGML),--ggml $(GGML)) $(if $(filter bench-%,$@),--bench,--blocks $(BLOCKS))
+
 # -O1 for readable traces; warnings that optimization under a sanitizer makes up are off.
 SANITIZED = BUILD=$(BUILD)-$(1) HARDEN= SO_LDFLAGS= LDFLAGS='-fsanitize=$(2)' CFLAGS='-O1 -fno-omit-frame-pointer \
 	-fsanitize=$(2) -fno-sanitize-recover=all -Wno-null-dereference -Wno-maybe-uninitialized -Wno-stringop-overflow'
@@ -183,6 +188,7 @@ clean:
 help:
 	@echo 'all        the programs and the library, in $(BUILD)/'
 	@echo 'check      all tests; SUITES="$(SUITES)"'
+	@echo 'check-kernels, bench-kernels   quantizers against C and GGML=libggml-base.so.0; their speed'
 	@echo 'demo       builds, makes a small model, mounts it and reads it (installs packages when root)'
 	@echo 'asan tsan  tests under the address, undefined-behaviour and thread sanitizers'
 	@echo 'deps       installs the Debian packages a build needs'
@@ -190,5 +196,5 @@ help:
 	@echo 'clean      removes what was built'
 
 FORCE:
-.PHONY: all programs check asan tsan demo deps install uninstall clean help FORCE
+.PHONY: all programs check check-kernels bench-kernels asan tsan demo deps install uninstall clean help FORCE
 -include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d)
