@@ -205,7 +205,8 @@ static int copy_files(struct hfgguf_model *m, const struct cli *cli, struct err 
 		return 0;
 	}
 	if (!cli->arg[2] && hfgguf_count(m) > 1)
-		return err_set(err, HFGGUF_OPTION, "%s: %zu files need a directory; make it first, or name one file", dest,
+		return err_set(err, HFGGUF_OPTION, "%s: %zu files need a directory; make it first, or name one file",
+			       dest,
 			       hfgguf_count(m));
 	file = cli_pick(m, cli->arg[2], "cp");
 	return file < 0 ? HFGGUF_NOT_FOUND : copy_to(m, (size_t)file, cli, into, err);

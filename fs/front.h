@@ -35,7 +35,8 @@ struct front {
 
 	atomic_long n_open;       /* open files */
 	atomic_llong last_use_ns; /* monotonic time of the last open or close */
-	_Atomic uint64_t *status_size; /* one for each status entry: length of an unchanging text + 1, 0: not known yet */
+	/* one for each status entry: length of an unchanging text + 1, 0: not known yet */
+	_Atomic uint64_t *status_size;
 
 	pthread_t main_thread, control_thread;
 	atomic_bool inited;   /* the kernel has said hello */

@@ -209,7 +209,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 		fuse_reply_buf(req, data, (size_t)n);
 		return;
 	}
-	say_repeated("%s: reading %zu bytes at %lld failed: %s", hfgguf_name(f->model, node.index), size, (long long)off,
+	say_repeated("%s: reading %zu bytes at %lld failed: %s", hfgguf_name(f->model, node.index), size,
+		     (long long)off,
 		     msg[0] ? msg : hfgguf_strerror((int)n));
 	fuse_reply_err(req, n == HFGGUF_NOMEM ? ENOMEM : EIO);
 }

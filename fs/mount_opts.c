@@ -213,7 +213,8 @@ static int set_number(unsigned *field, const struct item *it, struct err *err)
 	errno = 0;
 	x = strtoul(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || x > INT_MAX)
-		return err_set(err, HFGGUF_OPTION, "option %.*s=%.*s: a whole number is needed", (int)it->name_n, it->name,
+		return err_set(err, HFGGUF_OPTION, "option %.*s=%.*s: a whole number is needed", (int)it->name_n,
+			       it->name,
 			       (int)it->value_n, it->value);
 	*field = (unsigned)x;
 	return 0;

@@ -57,7 +57,8 @@ static void draw(const struct progress *p, uint64_t done, double at)
 
 void progress_begin(struct progress *p, const char *what, uint64_t done, uint64_t total)
 {
-	*p = (struct progress){ .what = what, .first = done, .total = total, .began = now(), .on = isatty(STDERR_FILENO) };
+	*p = (struct progress){ .what = what, .first = done, .total = total, .began = now(),
+		.on = isatty(STDERR_FILENO) };
 	if (p->on)
 		draw(p, done, p->began);
 }

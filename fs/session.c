@@ -16,7 +16,8 @@
 #define MIN_THREADS 16
 #define MAX_THREADS 64
 
-static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 static atomic_bool libfuse_has_spoken; /* then its line tells more than ours would */
 

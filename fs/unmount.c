@@ -16,7 +16,8 @@ extern char **environ;
 
 static int fusermount(const char *dir, bool lazily)
 {
-	char *argv[] = { (char[]){ "fusermount3" }, (char[]){ "-u" }, (char[]){ "-q" }, (char[]){ "-z" }, (char[]){ "--" },
+	char *argv[] = { (char[]){ "fusermount3" }, (char[]){ "-u" }, (char[]){ "-q" }, (char[]){ "-z" },
+		(char[]){ "--" },
 			 (char *)(uintptr_t)dir, NULL };
 	int status;
 	pid_t pid;

@@ -159,7 +159,7 @@ def normalizer(r, depth=0):
 
 
 def charsmap():
-    path = '/work/shared/tokenizers/x-xlnet/tokenizer.json'
+    path = os.path.join(os.environ.get('HFGGUF_TOKENIZERS', '../shared/tokenizers'), 'x-xlnet', 'tokenizer.json')
     if not hasattr(charsmap, 'value'):
         charsmap.value = None
         if os.path.exists(path):

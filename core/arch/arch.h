@@ -330,7 +330,8 @@ tensor_op op_split;
 int conv_vocab_gpt2(struct conv *c);
 int conv_vocab_spm(struct conv *c);
 int conv_vocab_spm_or_gpt2(struct conv *c); /* tokenizer.model, else BPE */
-/* tiktoken ranks with the merges that they imply. only: the pre-tokenizer that the class knows, or NULL. v may be NULL. */
+/* tiktoken ranks with the merges that they imply. only: the pre-tokenizer that the class knows, or NULL. v may be
+ * NULL. */
 int conv_vocab_tiktoken(struct conv *c, const char *only, struct vocab_tiktoken *v);
 /* tokenizer_config.json of the model, cached; NULL when there is none. */
 const json *conv_tokenizer_config(struct conv *c);

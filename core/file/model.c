@@ -366,7 +366,8 @@ ssize_t hfgguf_pread(struct hfgguf_model *m, size_t file, void *buf, size_t n, u
 	if (n > SSIZE_MAX)
 		n = SSIZE_MAX;
 	if (vfile_read(&m->files[file].v, m->cache, buf, n, offset, &err)) {
-		log_add_limited(&m->log, "%s: offset %llu: %s", m->files[file].v.g->name, (unsigned long long)offset, err.msg);
+		log_add_limited(&m->log, "%s: offset %llu: %s", m->files[file].v.g->name, (unsigned long long)offset,
+				err.msg);
 		return fail(&err, msg, msg_size);
 	}
 	__atomic_fetch_add(&m->reads, 1, __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 /*
- * Importance matrices of llama-imatrix: GGUF files (NAME.in_sum2 and NAME.counts, F32) and legacy .dat files. Values are
- * normalized as llama-quantize does: a mean square for each column, per expert. Source of the formats:
+ * Importance matrices of llama-imatrix: GGUF files (NAME.in_sum2 and NAME.counts, F32) and legacy .dat files. Values
+ * are normalized as llama-quantize does: a mean square for each column, per expert. Source of the formats:
  * common/imatrix-loader.cpp and tools/quantize/quantize.cpp of the reference.
  */
 #ifndef CORE_QUANT_IMATRIX_H

@@ -194,7 +194,8 @@ int spm_parse(const char *data, size_t n, struct spm_model *out, struct err *err
 
 	set_defaults(out);
 	if (n >= sizeof(lfs) - 1 && !memcmp(data, lfs, sizeof(lfs) - 1))
-		return err_set(err, HFGGUF_CORRUPT, "the sentencepiece model is a Git LFS pointer, not the file: git lfs pull");
+		return err_set(err, HFGGUF_CORRUPT,
+			       "the sentencepiece model is a Git LFS pointer, not the file: git lfs pull");
 	while (!bad && next_field(&in, &f, &bad)) {
 		struct spm_piece piece;
 

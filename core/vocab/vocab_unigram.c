@@ -181,7 +181,8 @@ static int xlmr_model(struct vocab_in *in, bool mask, struct unigram *u, struct 
 		return err->code;
 	if (mask_id >= u->t.n)
 		return err_set(err, HFGGUF_CORRUPT,
-			       "sentencepiece.bpe.model: a vocabulary of %zu has no token %zu, <mask>", u->t.n, mask_id);
+			       "sentencepiece.bpe.model: a vocabulary of %zu has no token %zu, <mask>", u->t.n,
+			       mask_id);
 	return set_token(in, &u->t, mask_id, "<mask>", 6, 0, TOKEN_CONTROL) ? err_nomem(err) : 0;
 }
 

@@ -31,7 +31,8 @@ HFGGUF_API const char *hfgguf_version(void);
  * Reads metadata only. On failure returns a status, *out is NULL and msg (of msg_size bytes) holds one sentence for
  * the user. No thread is started: hfgguf_start does, or the first read.
  */
-HFGGUF_API int hfgguf_open(const char *model, const char *options, struct hfgguf_model **out, char *msg, size_t msg_size);
+HFGGUF_API int hfgguf_open(const char *model, const char *options, struct hfgguf_model **out, char *msg,
+			   size_t msg_size);
 
 /* Starts the worker threads (after the last fork). Idempotent; reads do it themselves. */
 HFGGUF_API int hfgguf_start(struct hfgguf_model *m);
@@ -90,7 +91,8 @@ struct hfgguf_check {
  * (HFGGUF_INTERRUPTED). Returns the number of tensors with errors, NaN, infinities or overflows, or a negative status.
  */
 HFGGUF_API ssize_t hfgguf_check(struct hfgguf_model *m, size_t file,
-				int (*report)(void *ctx, const struct hfgguf_check *c), void *ctx, char *msg, size_t msg_size);
+				int (*report)(void *ctx, const struct hfgguf_check *c), void *ctx, char *msg,
+					size_t msg_size);
 
 /* Options known to hfgguf_open, for --help and completion: NULL-terminated array. */
 struct hfgguf_option {
@@ -109,7 +111,8 @@ HFGGUF_API char *hfgguf_schemes(void);
  * Token ids of a text with the model directory's tokenizer (special tokens added), as AutoTokenizer.encode gives
  * them. MODEL may hold tokenizer files only. *ids is malloc'ed. Returns the count or a negative status.
  */
-HFGGUF_API ssize_t hfgguf_tokens(const char *model, const char *text, size_t len, uint32_t **ids, char *msg, size_t msg_size);
+HFGGUF_API ssize_t hfgguf_tokens(const char *model, const char *text, size_t len, uint32_t **ids, char *msg,
+				 size_t msg_size);
 /* Hash of the check text (hex, 65 bytes) and the pre-tokenizer's name, or "" when the hash is unknown. */
 HFGGUF_API int hfgguf_pre(const char *model, char hash[65], char name[64], char *msg, size_t msg_size);
 
