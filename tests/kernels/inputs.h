@@ -22,7 +22,8 @@ uint64_t rng_next(uint64_t *rng);
 float rng_unit(uint64_t *rng);
 /* About normal, mean 0, variance 1. */
 float rng_normal(uint64_t *rng);
-/* Importance weights of a column; kind 0: as an imatrix has them, 1: with zeros and spikes, 2: all zero, 3: some negative. */
+/* Importance weights of a column; kind 0: as an imatrix has them, 1: with zeros and spikes, 2: all zero, 3: some
+ * negative. */
 void fill_weights(uint64_t *rng, float *w, size_t n, int kind);
 
 #endif

@@ -63,7 +63,8 @@ int main(int argc, char **argv)
 	if (!a || !b || size != size_b)
 		return fprintf(stderr, "cannot map both, or their sizes differ\n"), 2;
 	for (int i = 0; i < n; i++) {
-		jobs[i] = (struct job){ .a = a, .b = b, .size = size, .first_page = size / PAGE * (size_t)i / (size_t)n };
+		jobs[i] = (struct job){ .a = a, .b = b, .size = size,
+			.first_page = size / PAGE * (size_t)i / (size_t)n };
 		if (pthread_create(&jobs[i].thread, NULL, compare, &jobs[i]))
 			return fprintf(stderr, "no thread\n"), 2;
 	}

@@ -39,7 +39,8 @@ static uint64_t next_random(struct job *j)
 static void wrong(struct job *j, const char *what, size_t file, uint64_t offset, size_t n)
 {
 	if (!j->wrong++)
-		snprintf(j->first, sizeof(j->first), "%s: file %zu, %zu bytes at %llu", what, file, n, (unsigned long long)offset);
+		snprintf(j->first, sizeof(j->first), "%s: file %zu, %zu bytes at %llu", what, file, n,
+			 (unsigned long long)offset);
 }
 
 /* One read, anywhere, also across the end and past it. */
@@ -86,7 +87,8 @@ static bool read_all(struct hfgguf_model *m, size_t i, struct file *f)
 	f->size = hfgguf_size(m, i);
 	f->bytes = malloc(f->size + 1);
 	for (; f->bytes && at < f->size; at += (uint64_t)got) {
-		got = hfgguf_pread(m, i, f->bytes + at, f->size - at < 1 << 20 ? f->size - at : 1 << 20, at, msg, sizeof(msg));
+		got = hfgguf_pread(m, i, f->bytes + at, f->size - at < 1 << 20 ? f->size - at : 1 << 20, at, msg,
+				   sizeof(msg));
 		if (got <= 0) {
 			printf("# %s at %llu: %s\n", hfgguf_name(m, i), (unsigned long long)at, got ? msg : "short");
 			return false;
@@ -141,7 +143,8 @@ static int test(const char *path, const char *options, int threads, long reads)
 					.random = 0x9E3779B97F4A7C15ull * (uint64_t)(t + 1) };
 	if (!bad && files)
 		bad = run_jobs(jobs, threads);
-	printf("%sok - parread: %d threads, %ld reads each, %s\n", bad || !files ? "not " : "", threads, reads, options);
+	printf("%sok - parread: %d threads, %ld reads each, %s\n", bad || !files ? "not " : "", threads, reads,
+	       options);
 	for (i = 0; files && i < n; i++)
 		free(files[i].bytes);
 	free(files);
