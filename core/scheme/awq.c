@@ -36,52 +36,39 @@ static int read_zeros(const struct tensor *t, const struct rect *g, float *out, 
 	return e;
 }
 
-static int awq_load(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx)
+static int awq_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
 {
 	uint64_t w0 = r->row / 8, n_words = (r->row + r->n_rows - 1) / 8 + 1 - w0;
-	struct rect codes = { r->col, r->n_cols, w0, n_words }, groups = { 0, 0, r->row, r->n_rows };
-	uint32_t *w = scratch_get(ctx->scratch, q ? r->n_cols * n_words * sizeof(*w) : 0);
+	struct rect words = { r->col, r->n_cols, w0, n_words }, groups = { 0, 0, r->row, r->n_rows };
+	uint32_t *w = scratch_get(ctx->scratch, codes ? r->n_cols * n_words * sizeof(*w) : 0);
 	float *zeros, *scales;
-	int e = load_groups(NULL, ((const struct awq *)t->param)->group, 0, r, a, &groups.row, &groups.n_rows, ctx);
+	int e = load_runs(NULL, ((const struct awq *)t->param)->group, 0, r, g, &groups.row, &groups.n_rows, ctx);
 
 	if (e)
 		return e;
-	zeros = scratch_get(ctx->scratch, groups.n_rows * r->n_rows * sizeof(*zeros));
-	scales = scratch_get(ctx->scratch, groups.n_rows * r->n_rows * sizeof(*scales));
-	a->zeros = zeros;
-	a->scales = scales;
-	a->row_step = 1;
-	a->group_step = r->n_rows;
-	e = w && zeros && scales ? read_zeros(t, &groups, zeros, ctx) : err_nomem(ctx->err);
+	g->words = w;
+	g->word_step = n_words;
+	g->first_row = r->row % 8;
+	g->across = shifts;
+	g->z_row_step = 1;
+	g->group_step = r->n_rows;
+	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
+	if (!e)
+		e = read_zeros(t, &groups, zeros, ctx);
 	if (!e)
 		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
-	if (!e && q)
-		e = read_matrix(t->src[0], &codes, w, ctx);
-	for (uint64_t row = r->row; row < r->row + r->n_rows && !e && q; row++)
-		for (uint64_t c = 0; c < r->n_cols; c++)
-			*q++ = nibble(w[c * n_words + row / 8 - w0], row);
-	return e;
+	return e || !codes ? e : read_matrix(t->src[0], &words, w, ctx);
 }
 
 static int awq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
-	struct affine a;
-	int e = awq_load(t, r, out, &a, ctx);
-
-	if (!e)
-		affine_apply(r, &a, out);
-	return e;
+	return grid_values(t, r, out, ctx, awq_load);
 }
 
-static int awq_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+static int awq_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 		     struct tensor_ctx *ctx)
 {
-	struct affine a;
-	int e = awq_load(t, r, q, &a, ctx);
-
-	if (!e)
-		affine_parts(r, &a, block, parts);
-	return e;
+	return grid_parts(t, r, block, q, parts, ctx, awq_load);
 }
 
 bool native_awq(struct build *b, const struct tensor *t, struct native *n)

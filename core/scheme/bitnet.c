@@ -6,38 +6,39 @@
 #include <string.h>
 
 /* Codes 0…3. */
-static int read_codes(const struct tensor *t, const struct rect *r, float *q, struct tensor_ctx *ctx)
+static int read_codes(const struct tensor *t, const struct rect *r, uint8_t *q, struct tensor_ctx *ctx)
 {
 	uint64_t stored = t->src[0]->dims[0], cols = t->dims[t->n_dims - 1];
 	uint64_t inner = t->src[0]->n / stored / cols; /* rows of a first index */
-	uint8_t *w = scratch_get(ctx->scratch, r->n_cols);
-	int e = w ? 0 : err_nomem(ctx->err);
+	int e = 0;
 
-	for (uint64_t i = r->row; i < r->row + r->n_rows && !e; i++) {
+	for (uint64_t i = r->row; i < r->row + r->n_rows && !e; i++, q += r->n_cols) {
 		uint64_t plane = i / inner / stored, at = (i - plane * stored * inner) * cols + r->col;
 
-		e = tensor_read(t->src[0], at, r->n_cols, w, ctx);
+		e = tensor_read(t->src[0], at, r->n_cols, q, ctx);
 		for (uint64_t c = 0; c < r->n_cols && !e; c++)
-			*q++ = (float)(w[c] >> 2 * plane & 3);
+			q[c] = q[c] >> 2 * plane & 3;
 	}
 	return e;
 }
 
 static int bitnet_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
+	uint64_t n = r->n_rows * r->n_cols;
+	uint8_t *codes = scratch_get(ctx->scratch, n);
 	float scale, values[4];
-	int e = tensor_read_f32(t->src[1], 0, 1, &scale, ctx);
+	int e = codes ? tensor_read_f32(t->src[1], 0, 1, &scale, ctx) : err_nomem(ctx->err);
 
 	for (int q = 0; q < 4 && !e; q++)
 		values[q] = ((float)q - 1) / scale;
 	if (!e)
-		e = read_codes(t, r, out, ctx);
-	for (uint64_t i = 0; i < r->n_rows * r->n_cols && !e; i++)
-		out[i] = values[(int)out[i]];
+		e = read_codes(t, r, codes, ctx);
+	for (uint64_t i = 0; i < n && !e; i++)
+		out[i] = values[codes[i]];
 	return e;
 }
 
-static int bitnet_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+static int bitnet_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 			struct tensor_ctx *ctx)
 {
 	float scale;

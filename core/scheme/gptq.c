@@ -50,56 +50,47 @@ static int read_zeros(const struct tensor *t, const struct rect *groups, float *
 	return e;
 }
 
-static int gptq_load(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx)
+static int gptq_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
 {
-	const struct gptq *g = t->param;
-	uint64_t unit = word_unit(g->bits), u0 = r->col / unit, n_units = (r->col + r->n_cols - 1) / unit + 1 - u0;
-	struct rect words = { u0 * unit_words(g->bits), n_units * unit_words(g->bits), r->row, r->n_rows };
+	const struct gptq *p = t->param;
+	uint64_t unit = word_unit(p->bits), u0 = r->col / unit, n_units = (r->col + r->n_cols - 1) / unit + 1 - u0;
+	struct rect words = { u0 * unit_words(p->bits), n_units * unit_words(p->bits), r->row, r->n_rows };
 	struct rect groups = { 0, 0, r->row, r->n_rows };
-	uint32_t *w = scratch_get(ctx->scratch, q ? words.n_rows * words.n_cols * sizeof(*w) : 0);
-	float *line = scratch_get(ctx->scratch, n_units * unit * sizeof(*line)), *zeros, *scales;
-	int e = load_groups(t->n_src > 3 ? t->src[3] : NULL, g->group, t->src[2]->dims[0], r, a, &groups.row,
-			    &groups.n_rows, ctx);
+	float *zeros, *scales;
+	uint32_t *w;
+	int e = load_runs(t->n_src > 3 ? t->src[3] : NULL, p->group, t->src[2]->dims[0], r, g, &groups.row,
+			  &groups.n_rows, ctx);
 
 	if (e)
 		return e;
-	zeros = scratch_get(ctx->scratch, groups.n_rows * groups.n_cols * sizeof(*zeros));
-	scales = scratch_get(ctx->scratch, groups.n_rows * groups.n_cols * sizeof(*scales));
-	a->zeros = zeros;
-	a->scales = scales;
-	a->row_step = 1;
-	a->group_step = r->n_rows;
-	e = w && line && zeros && scales ? read_zeros(t, &groups, zeros, ctx) : err_nomem(ctx->err);
+	g->bits = p->bits;
+	g->unit = (unsigned)unit;
+	g->unit_words = (unsigned)unit_words(p->bits);
+	g->n_units = n_units;
+	g->row_step = 1;
+	g->word_step = r->n_rows;
+	g->skip = r->col - u0 * unit;
+	g->z_row_step = 1;
+	g->group_step = r->n_rows;
+	w = scratch_get(ctx->scratch, codes ? words.n_rows * words.n_cols * sizeof(*w) : 0);
+	g->words = w;
+	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
+	if (!e)
+		e = read_zeros(t, &groups, zeros, ctx);
 	if (!e)
 		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
-	if (!e && q)
-		e = read_matrix(t->src[0], &words, w, ctx);
-	for (uint64_t i = 0; i < r->n_rows && !e && q; i++) {
-		unpack_line(g->bits, w + i, r->n_rows, n_units, line);
-		memcpy(q + i * r->n_cols, line + (r->col - u0 * unit), r->n_cols * sizeof(*q));
-	}
-	return e;
+	return e || !codes ? e : read_matrix(t->src[0], &words, w, ctx);
 }
 
 static int gptq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
-	struct affine a;
-	int e = gptq_load(t, r, out, &a, ctx);
-
-	if (!e)
-		affine_apply(r, &a, out);
-	return e;
+	return grid_values(t, r, out, ctx, gptq_load);
 }
 
-static int gptq_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+static int gptq_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 		      struct tensor_ctx *ctx)
 {
-	struct affine a;
-	int e = gptq_load(t, r, q, &a, ctx);
-
-	if (!e)
-		affine_parts(r, &a, block, parts);
-	return e;
+	return grid_parts(t, r, block, q, parts, ctx, gptq_load);
 }
 
 bool native_gptq(struct build *b, const struct tensor *t, struct native *n)

@@ -30,38 +30,36 @@ static bool is_exact(enum ggml_type type, const struct part *p)
 	case GGML_Q4_0: return p->zero == 8;
 	case GGML_Q4_1: return holds(-p->scale * p->zero);
 	case GGML_TQ2_0: return p->zero == 1;
-	default: return p->zero == 0 || p->zero == 128;
+	default: return p->zero == 128;
 	}
 }
 
-static void put_nibbles(const float *q, uint8_t *qs)
+static void put_nibbles(const uint8_t *q, uint8_t *qs)
 {
 	for (int i = 0; i < QK / 2; i++)
-		qs[i] = (uint8_t)((int)q[i] | (int)q[i + QK / 2] << 4);
+		qs[i] = (uint8_t)(q[i] | q[i + QK / 2] << 4);
 }
 
-static void put_ternary(const float *q, uint8_t *qs)
+static void put_ternary(const uint8_t *q, uint8_t *qs)
 {
 	for (int i = 0; i < QK_K / 4; i++) {
-		const float *at = q + i / 32 * 128 + i % 32;
+		const uint8_t *at = q + i / 32 * 128 + i % 32;
 
-		qs[i] = (uint8_t)((int)at[0] | (int)at[32] << 2 | (int)at[64] << 4 | (int)at[96] << 6);
+		qs[i] = (uint8_t)(at[0] | at[32] << 2 | at[64] << 4 | at[96] << 6);
 	}
 }
 
 /* False when the type cannot hold these codes at all. */
-static bool put_block(enum ggml_type type, const float *q, const struct part *p, void *out)
+static bool put_block(enum ggml_type type, const uint8_t *q, const struct part *p, void *out)
 {
 	uint16_t d = f32_to_f16(p->scale);
 
-	if (p->mixed)
-		return false;
 	if (type == GGML_Q4_0) {
 		struct block_q4_0 *y = out;
 
 		y->d = d;
 		put_nibbles(q, y->qs);
-		return p->zero == 8;
+		return p->zero == 8 && !p->mixed;
 	}
 	if (type == GGML_Q4_1) {
 		struct block_q4_1 *y = out;
@@ -69,37 +67,34 @@ static bool put_block(enum ggml_type type, const float *q, const struct part *p,
 		y->d = d;
 		y->m = f32_to_f16(-p->scale * p->zero);
 		put_nibbles(q, y->qs);
-		return true;
+		return !p->mixed;
 	}
 	if (type == GGML_TQ2_0) {
 		struct block_tq2_0 *y = out;
 
 		y->d = d;
 		put_ternary(q, y->qs);
-		return p->zero == 1;
-	}
-	for (int i = 0; i < QK; i++) {
-		int v = (int)q[i] - (int)p->zero;
-
-		if (v < -128 || v > 127)
-			return false;
-		((struct block_q8_0 *)out)->qs[i] = (int8_t)v;
+		return true;
 	}
 	((struct block_q8_0 *)out)->d = d;
-	return true;
+	for (int i = 0; i < QK; i++)
+		((struct block_q8_0 *)out)->qs[i] = (int8_t)(q[i] ^ 0x80);
+	return p->zero == 128 && !p->mixed;
 }
 
 /* ---- reading ---- */
 
-/* What the type makes of the values, for the rare block that is not a block of the source. */
-static int quantize_block(const struct tensor *node, const struct quant_type *q, uint64_t first, void *out,
-			  struct tensor_ctx *ctx)
+/* What the type makes of the values, for the rare block that is not a block of the source: those where bad[]. */
+static int quantize_some(const struct tensor *node, const struct quant_type *q, uint64_t first, uint64_t n,
+			 const bool *bad, uint8_t *out, struct tensor_ctx *ctx)
 {
-	float x[QK_K];
-	int e = tensor_read_f32(node, first, q->block_values, x, ctx);
+	quantize_fn *quantize = q->quantize ? q->quantize : q->convert;
+	float *x = scratch_get(ctx->scratch, n * q->block_values * sizeof(*x));
+	int e = x ? tensor_read_f32(node, first, n * q->block_values, x, ctx) : err_nomem(ctx->err);
 
-	if (!e)
-		(q->quantize ? q->quantize : q->convert)(x, out, q->block_values, q->block_values, NULL);
+	for (uint64_t i = 0; i < n && !e; i++)
+		if (bad[i])
+			quantize(x + i * q->block_values, out + i * q->block_bytes, q->block_values, q->block_values, NULL);
 	return e;
 }
 
@@ -109,19 +104,20 @@ static int read_blocks(const struct tensor *t, const struct rect *r, uint8_t *ou
 	struct blocks *b = (struct blocks *)(uintptr_t)t->param;
 	const struct tensor *node = t->src[0];
 	const struct quant_type *q = quant_type(b->native.type);
-	uint64_t n = r->n_rows * r->n_cols / q->block_values, cols = node->dims[node->n_dims - 1], rounded = 0;
+	uint64_t n = r->n_rows * r->n_cols / q->block_values, rounded = 0, n_bad = 0;
 	size_t mark = scratch_mark(ctx->scratch);
-	float *codes = scratch_get(ctx->scratch, r->n_rows * r->n_cols * sizeof(*codes));
+	uint8_t *codes = scratch_get(ctx->scratch, r->n_rows * r->n_cols);
 	struct part *parts = scratch_get(ctx->scratch, n * sizeof(*parts));
-	int e = codes && parts ? b->native.parts(node, r, q->block_values, codes, parts, ctx) : err_nomem(ctx->err);
+	bool *bad = scratch_get(ctx->scratch, n);
+	int e = codes && parts && bad ? b->native.parts(node, r, q->block_values, codes, parts, ctx) : err_nomem(ctx->err);
 
-	for (uint64_t i = 0; i < n && !e; i++, out += q->block_bytes) {
-		uint64_t at = i * q->block_values, row = r->row + at / r->n_cols, col = r->col + at % r->n_cols;
-
+	for (uint64_t i = 0; i < n && !e; i++) {
 		rounded += !is_exact(b->native.type, &parts[i]);
-		if (!put_block(b->native.type, codes + at, &parts[i], out))
-			e = quantize_block(node, q, row * cols + col, out, ctx);
+		bad[i] = !put_block(b->native.type, codes + i * q->block_values, &parts[i], out + i * q->block_bytes);
+		n_bad += bad[i];
 	}
+	if (!e && n_bad)
+		e = quantize_some(node, q, r->row * node->dims[node->n_dims - 1] + r->col, n, bad, out, ctx);
 	scratch_release(ctx->scratch, mark);
 	if (rounded)
 		__atomic_fetch_add(&b->rounded, rounded, __ATOMIC_RELAXED);

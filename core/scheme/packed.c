@@ -44,56 +44,45 @@ static int read_zeros(const struct tensor *t, const struct rect *g, float *out, 
 	return e;
 }
 
-static int packed_load(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx)
+static int packed_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
 {
 	const struct param *param = t->param;
 	const struct packed *p = &param->p;
-	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word,
-		 n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
-	struct rect words = { r->row, r->n_rows, w0, n_words }, g = { r->row, r->n_rows, 0, 0 };
-	uint32_t *w = scratch_get(ctx->scratch, q ? r->n_rows * n_words * sizeof(*w) : 0);
-	float *line = scratch_get(ctx->scratch, n_words * per_word * sizeof(*line)), *zeros, *scales;
-	int e = load_groups(param->g_idx, p->group, t->src[1]->dims[1], r, a, &g.col, &g.n_cols, ctx);
+	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word, n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
+	struct rect words = { r->row, r->n_rows, w0, n_words }, groups = { r->row, r->n_rows, 0, 0 };
+	float *zeros, *scales;
+	uint32_t *w;
+	int e = load_runs(param->g_idx, p->group, t->src[1]->dims[1], r, g, &groups.col, &groups.n_cols, ctx);
 
 	if (e)
 		return e;
-	zeros = scratch_get(ctx->scratch, g.n_rows * g.n_cols * sizeof(*zeros));
-	scales = scratch_get(ctx->scratch, g.n_rows * g.n_cols * sizeof(*scales));
-	a->zeros = zeros;
-	a->scales = scales;
-	a->row_step = g.n_cols;
-	a->group_step = 1;
-	e = w && line && zeros && scales ? read_zeros(t, &g, zeros, ctx) : err_nomem(ctx->err);
+	g->bits = p->bits;
+	g->unit = (unsigned)per_word;
+	g->unit_words = 1;
+	g->n_units = g->row_step = n_words;
+	g->word_step = 1;
+	g->skip = r->col - w0 * per_word;
+	g->z_row_step = groups.n_cols;
+	g->group_step = 1;
+	w = scratch_get(ctx->scratch, codes ? r->n_rows * n_words * sizeof(*w) : 0);
+	g->words = w;
+	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
 	if (!e)
-		e = read_matrix_f32(t->src[1], &g, scales, ctx);
-	if (!e && q)
-		e = read_matrix(t->src[0], &words, w, ctx);
-	for (uint64_t i = 0; i < r->n_rows && !e && q; i++) {
-		scheme_kernels()->unpack(w + i * n_words, 1, p->bits, n_words, line);
-		memcpy(q + i * r->n_cols, line + (r->col - w0 * per_word), r->n_cols * sizeof(*q));
-	}
-	return e;
+		e = read_zeros(t, &groups, zeros, ctx);
+	if (!e)
+		e = read_matrix_f32(t->src[1], &groups, scales, ctx);
+	return e || !codes ? e : read_matrix(t->src[0], &words, w, ctx);
 }
 
 static int packed_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
-	struct affine a;
-	int e = packed_load(t, r, out, &a, ctx);
-
-	if (!e)
-		affine_apply(r, &a, out);
-	return e;
+	return grid_values(t, r, out, ctx, packed_load);
 }
 
-static int packed_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+static int packed_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 			struct tensor_ctx *ctx)
 {
-	struct affine a;
-	int e = packed_load(t, r, q, &a, ctx);
-
-	if (!e)
-		affine_parts(r, &a, block, parts);
-	return e;
+	return grid_parts(t, r, block, q, parts, ctx, packed_load);
 }
 
 bool native_packed(struct build *b, const struct tensor *t, struct native *n)

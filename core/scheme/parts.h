@@ -72,35 +72,52 @@ const struct tensor *t_bnb4(struct build *b, const struct bnb4_layout *layout, c
 const struct tensor *t_fp4(struct build *b, const struct tensor *codes, const struct tensor *scale, uint64_t group,
 			   bool exponents);
 
-/* ---- codes, zero points and scales of a rectangle: value = (code - zero) * scale ---- */
+/* ---- grids: codes, zero points and scales of a rectangle; value = (code - zero) * scale ---- */
 
-struct affine { /* in scratch memory; of row i and the group g of a column: zeros[i * row_step + g * group_step] */
-	uint32_t *group; /* of each column, counted from the first that is loaded */
-	const float *zeros, *scales;
-	size_t row_step, group_step;
+struct run { /* columns that share a group, counted from the rectangle's first */
+	uint32_t start, end, group;
 };
 
-/* Loads a rectangle: codes to q, row after row, unless that is NULL. */
-typedef int load_fn(const struct tensor *t, const struct rect *r, float *q, struct affine *a, struct tensor_ctx *ctx);
-
-/* Groups of the columns of r into a->group: read from g_idx (negative ones count from the end) or column / group.
- * groups becomes the run of groups that are needed, as rows; its columns stay. */
-int load_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct affine *a,
-		uint64_t *first, uint64_t *n, struct tensor_ctx *ctx);
-/* Codes to values, in place. */
-void affine_apply(const struct rect *r, const struct affine *a, float *x);
+struct grid { /* in scratch memory */
+	/* Codes of row i: `unit` values in each `unit_words` words, which are word_step apart, from words + i * row_step on;
+	 * the first `skip` values are left of the rectangle. Unless across: then one value a word, from
+	 * words + (first_row + i) / 8 on, at across[(first_row + i) % 8]. NULL: not loaded. */
+	const uint32_t *words;
+	size_t row_step, word_step;
+	unsigned bits, unit, unit_words;
+	uint64_t n_units, skip, first_row;
+	const unsigned *across;
+	/* Of row i and group g (counted from the first that is loaded): [i * z_row_step + g * group_step] */
+	const float *zeros, *scales;
+	size_t z_row_step, group_step;
+	struct run *runs;
+	uint64_t n_runs;
+};
 
 struct part { /* what a run of columns of one row has in common */
 	float scale, zero;
 	bool mixed; /* not the same for all: the first's */
 };
-/* The parts of `block` columns each, row after row; r->n_cols is a multiple. */
-void affine_parts(const struct rect *r, const struct affine *a, unsigned block, struct part *parts);
+
+/* Loads a rectangle; codes only when asked for. */
+typedef int load_fn(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx);
+
+/* Runs of r's columns: by g_idx (negative groups count from the end) or column / group; *first and *n are the groups
+ * that they are in, from which runs count. */
+int load_runs(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct grid *g,
+	      uint64_t *first, uint64_t *n, struct tensor_ctx *ctx);
+/* n_rows × n_groups zero points and scales from scratch into g; false when memory is out. */
+bool grid_room(struct grid *g, uint64_t n, float **zeros, float **scales, struct tensor_ctx *ctx);
+/* An op's rectangle of values. */
+int grid_values(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx, load_fn *load);
+/* A parts_fn (below). */
+int grid_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
+	       struct tensor_ctx *ctx, load_fn *load);
 
 /* ---- blocks of GGUF types that hold the same values (native.c) ---- */
 
-/* Codes (unless q is NULL) and parts of a rectangle of a node. */
-typedef int parts_fn(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+/* Codes (unless q is NULL) and parts of `block` columns each of a rectangle of a node; r->n_cols is a multiple. */
+typedef int parts_fn(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 		     struct tensor_ctx *ctx);
 
 struct native {

@@ -1,4 +1,4 @@
-/* Reading of matrices by rectangles, and of codes with their scales. */
+/* Reading of matrices by rectangles. */
 #include "core/scheme/parts.h"
 
 #include <string.h>
@@ -74,85 +74,4 @@ int read_matrix_f32(const struct tensor *t, const struct rect *r, float *out, st
 		values_to_f32(t->dtype, raw, out, n);
 	scratch_release(ctx->scratch, mark);
 	return e;
-}
-
-static int read_groups(const struct tensor *g_idx, uint64_t n_groups, const struct rect *r, uint32_t *out,
-		       struct tensor_ctx *ctx)
-{
-	int e = tensor_read(g_idx, r->col, r->n_cols, out, ctx);
-
-	for (uint64_t i = 0; i < r->n_cols && !e; i++) {
-		int64_t g = (int32_t)out[i];
-
-		g += g < 0 ? (int64_t)n_groups : 0;
-		if (g < 0 || g >= (int64_t)n_groups)
-			e = err_set(ctx->err, HFGGUF_CORRUPT, "g_idx puts a column into group %lld of %llu",
-				    (long long)g, (unsigned long long)n_groups);
-		out[i] = (uint32_t)g;
-	}
-	return e;
-}
-
-int load_groups(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct affine *a,
-		uint64_t *first, uint64_t *n, struct tensor_ctx *ctx)
-{
-	uint32_t lo = UINT32_MAX, hi = 0;
-	int e = 0;
-
-	a->group = scratch_get(ctx->scratch, r->n_cols * sizeof(*a->group));
-	if (!a->group)
-		return err_nomem(ctx->err);
-	if (g_idx)
-		e = read_groups(g_idx, n_groups, r, a->group, ctx);
-	else
-		for (uint64_t i = 0; i < r->n_cols; i++)
-			a->group[i] = (uint32_t)((r->col + i) / group);
-	if (e)
-		return e;
-	for (uint64_t i = 0; i < r->n_cols; i++) {
-		lo = a->group[i] < lo ? a->group[i] : lo;
-		hi = a->group[i] > hi ? a->group[i] : hi;
-	}
-	for (uint64_t i = 0; i < r->n_cols; i++)
-		a->group[i] -= lo;
-	*first = lo;
-	*n = (uint64_t)hi - lo + 1;
-	return 0;
-}
-
-static void apply_row(float *x, const uint32_t *group, uint64_t n, const float *zeros, const float *scales, size_t step)
-{
-	const struct scheme_kernels *k = scheme_kernels();
-	uint64_t run;
-
-	for (uint64_t i = 0; i < n; i += run) {
-		size_t at = group[i] * step;
-
-		for (run = 1; i + run < n && group[i + run] == group[i]; run++)
-			;
-		if (run >= 8)
-			k->affine(x + i, run, zeros[at], scales[at]);
-		else
-			for (uint64_t c = i; c < i + run; c++)
-				x[c] = (x[c] - zeros[at]) * scales[at];
-	}
-}
-
-void affine_apply(const struct rect *r, const struct affine *a, float *x)
-{
-	for (uint64_t i = 0; i < r->n_rows; i++)
-		apply_row(x + i * r->n_cols, a->group, r->n_cols, a->zeros + i * a->row_step,
-			  a->scales + i * a->row_step, a->group_step);
-}
-
-void affine_parts(const struct rect *r, const struct affine *a, unsigned block, struct part *parts)
-{
-	for (uint64_t i = 0; i < r->n_rows; i++)
-		for (uint64_t c = 0; c < r->n_cols; c += block, parts++) {
-			size_t at = i * a->row_step + a->group[c] * a->group_step;
-
-			*parts = (struct part){ a->scales[at], a->zeros[at], false };
-			for (unsigned k = 1; k < block; k++)
-				parts->mixed |= a->group[c + k] != a->group[c];
-		}
 }

@@ -35,37 +35,49 @@ static void scale_run(enum dtype dtype, const void *w, uint64_t n, float scale, 
 	}
 }
 
+/* The scales of a rectangle, between the first and last that any row needs: row i's are at *scales + offset. */
+static int load_scales(const struct tensor *t, const struct rect *r, uint64_t *first, float **scales,
+		       struct tensor_ctx *ctx)
+{
+	const struct scaled *s = t->param;
+	int last = t->n_dims - 1;
+	uint64_t block = last < 0 ? 1 : s->block[last], step = last < 0 ? 0 : s->stride[last];
+	uint64_t from = r->col / block * step, n = (r->col + r->n_cols - 1) / block * step - from + 1;
+	uint64_t lo = UINT64_MAX, hi = 0;
+
+	for (uint64_t i = 0; i < r->n_rows; i++) {
+		uint64_t at = row_scale(t, r->row + i) + from;
+
+		lo = at < lo ? at : lo;
+		hi = at + n > hi ? at + n : hi;
+	}
+	*first = lo - from; /* may wrap: only differences count */
+	*scales = scratch_get(ctx->scratch, (hi - lo) * sizeof(**scales));
+	return *scales ? tensor_read_f32(t->src[1], lo, hi - lo, *scales, ctx) : err_nomem(ctx->err);
+}
+
 static int scaled_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
 	const struct scaled *s = t->param;
 	enum dtype dtype = t->src[0]->dtype;
 	int last = t->n_dims - 1;
-	uint64_t block = last < 0 ? 1 : s->block[last], step = last < 0 ? 0 : s->stride[last];
-	uint64_t first = r->col / block * step, n_scales = (r->col + r->n_cols - 1) / block * step - first + 1;
-	uint64_t lo = UINT64_MAX, hi = 0;
+	uint64_t block = last < 0 ? 1 : s->block[last], step = last < 0 ? 0 : s->stride[last], first;
+	uint64_t from = r->col / block * step;
 	const char *w = scratch_get(ctx->scratch, r->n_rows * r->n_cols * dtype_size(dtype));
 	float *scales;
-	int e;
+	int e = w ? load_scales(t, r, &first, &scales, ctx) : err_nomem(ctx->err);
 
-	for (uint64_t i = 0; i < r->n_rows; i++) {
-		uint64_t at = row_scale(t, r->row + i) + first;
-
-		lo = at < lo ? at : lo;
-		hi = at + n_scales > hi ? at + n_scales : hi;
-	}
-	scales = scratch_get(ctx->scratch, (hi - lo) * sizeof(*scales));
-	e = w && scales ? read_matrix(t->src[0], r, (void *)(uintptr_t)w, ctx) : err_nomem(ctx->err);
 	if (!e)
-		e = tensor_read_f32(t->src[1], lo, hi - lo, scales, ctx);
+		e = read_matrix(t->src[0], r, (void *)(uintptr_t)w, ctx);
 	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
-		const float *row = scales + (row_scale(t, r->row + i) + first - lo);
+		const float *row = scales + (row_scale(t, r->row + i) - first);
 		uint64_t take;
 
 		for (uint64_t c = r->col; c < r->col + r->n_cols; c += take) {
 			uint64_t end = step ? (c / block + 1) * block : r->col + r->n_cols;
 
 			take = (end < r->col + r->n_cols ? end : r->col + r->n_cols) - c;
-			scale_run(dtype, w, take, row[c / block * step - first], out);
+			scale_run(dtype, w, take, row[c / block * step - from], out);
 			w += take * dtype_size(dtype);
 			out += take;
 		}
@@ -78,28 +90,25 @@ static int scaled_read(const struct tensor *t, uint64_t first, uint64_t n, void 
 	return read_rects(t, first, n, out, ctx, scaled_rect);
 }
 
-/* int8 only: the stored value is the code. */
-static int scaled_parts(const struct tensor *t, const struct rect *r, unsigned block, float *q, struct part *parts,
+/* int8 only: the stored value plus 128 is the code. */
+static int scaled_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 			struct tensor_ctx *ctx)
 {
 	const struct scaled *s = t->param;
 	int last = t->n_dims - 1;
-	int e = q ? read_matrix_f32(t->src[0], r, q, ctx) : 0;
+	uint64_t size = s->block[last], step = s->stride[last], from = r->col / size * step, first;
+	float *scales;
+	int e = load_scales(t, r, &first, &scales, ctx);
 
+	if (!e && q)
+		e = read_matrix(t->src[0], r, q, ctx);
+	for (uint64_t i = 0; i < r->n_rows * r->n_cols && !e && q; i++)
+		q[i] ^= 0x80;
 	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
-		uint64_t first = row_scale(t, r->row + i) + r->col / s->block[last] * s->stride[last];
-		uint64_t n = (r->col + r->n_cols - 1) / s->block[last] * s->stride[last] -
-			     r->col / s->block[last] * s->stride[last];
-		size_t mark = scratch_mark(ctx->scratch);
-		float *scales = scratch_get(ctx->scratch, (n + 1) * sizeof(*scales));
+		const float *row = scales + (row_scale(t, r->row + i) - first);
 
-		e = scales ? tensor_read_f32(t->src[1], first, n + 1, scales, ctx) : err_nomem(ctx->err);
-		for (uint64_t c = r->col; c < r->col + r->n_cols && !e; c += block, parts++) {
-			uint64_t at = (c / s->block[last] - r->col / s->block[last]) * s->stride[last];
-
-			*parts = (struct part){ scales[at], 0, false };
-		}
-		scratch_release(ctx->scratch, mark);
+		for (uint64_t c = r->col; c < r->col + r->n_cols; c += block)
+			*parts++ = (struct part){ row[c / size * step - from], 128, false };
 	}
 	return e;
 }
