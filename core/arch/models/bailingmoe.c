@@ -31,8 +31,8 @@ static int op_qkv(struct conv *c, const struct tensor_rule *r, struct item *it, 
 	uint64_t at = 0;
 
 	(void)r;
-	if (conv_int(c, "num_attention_heads", &heads) || conv_int(c, "num_key_value_heads", &kv_heads) ||
-	    conv_int(c, "hidden_size", &hidden))
+	if (conv_count(c, "num_attention_heads", &heads) || conv_count(c, "num_key_value_heads", &kv_heads) ||
+	    conv_count(c, "hidden_size", &hidden))
 		return c->err->code;
 	dim = conv_int_or(c, "head_dim", heads > 0 ? hidden / heads : 0);
 	if (heads <= 0 || kv_heads <= 0 || dim <= 0 || heads > 1 << 20 || kv_heads > 1 << 20 || dim > 1 << 20)
@@ -94,7 +94,7 @@ static int rope_part(struct conv *c)
 	int64_t dim = conv_int_or(c, "head_dim", -1), hidden, heads, n;
 
 	if (dim < 0) {
-		if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+		if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 			return c->err->code;
 		dim = heads > 0 ? hidden / heads : -1;
 	}
@@ -109,7 +109,7 @@ static int shared_length(struct conv *c)
 	int64_t n = conv_int_or(c, "moe_shared_expert_intermediate_size", -1), ff, shared;
 
 	if (n < 0) {
-		if (conv_int(c, "moe_intermediate_size", &ff) || conv_int(c, "num_shared_experts", &shared))
+		if (conv_count(c, "moe_intermediate_size", &ff) || conv_count(c, "num_shared_experts", &shared))
 			return c->err->code;
 		n = ff * shared;
 	}
@@ -196,7 +196,7 @@ static int v3_checks(struct conv *c)
 	if (!json_true(json_get(c->hparams, "no_kda_lora")) || !json_true(json_get(c->hparams, "kda_safe_gate")) ||
 	    strcmp(json_str_or(c->hparams, "gated_attention_proj_granularity_type", ""), "head_wise"))
 		return conv_bad(c, "%s needs no_kda_lora, kda_safe_gate and head-wise attention gates", c->hf_arch);
-	if (conv_int(c, "layer_group_size", &group))
+	if (conv_count(c, "layer_group_size", &group))
 		return c->err->code;
 	if (group <= 0)
 		return conv_bad(c, "groups of %lld layers", (long long)group);
@@ -220,8 +220,8 @@ static int v3_latent(struct conv *c)
 {
 	int64_t rank, nope, rope, value, q = conv_int_or(c, "q_lora_rank", -1);
 
-	if (conv_int(c, "kv_lora_rank", &rank) || conv_int(c, "qk_nope_head_dim", &nope) ||
-	    conv_int(c, "qk_rope_head_dim", &rope) || conv_int(c, "v_head_dim", &value))
+	if (conv_count(c, "kv_lora_rank", &rank) || conv_count(c, "qk_nope_head_dim", &nope) ||
+	    conv_count(c, "qk_rope_head_dim", &rope) || conv_count(c, "v_head_dim", &value))
 		return c->err->code;
 	if (q >= 0)
 		kv_u32(&c->kv, "{arch}.attention.q_lora_rank", (uint32_t)q);
@@ -353,7 +353,7 @@ static int vl_sections(struct conv *c)
 	int32_t sections[4] = { 0, 0, 0, 0 };
 	int64_t rope, sum = 0, v, n = 0;
 
-	if (!list || conv_int(c, "qk_rope_head_dim", &rope))
+	if (!list || conv_count(c, "qk_rope_head_dim", &rope))
 		return c->err->code ? c->err->code : conv_lacks(c, "mrope_section");
 	json_for(x, list) {
 		if (n == 3)

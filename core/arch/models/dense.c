@@ -15,7 +15,7 @@ static int ff_4x(struct conv *c)
 {
 	int64_t n;
 
-	if (conv_int(c, "d_model", &n))
+	if (conv_count(c, "d_model", &n))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.feed_forward_length", (uint32_t)(4 * n));
 	return 0;
@@ -67,7 +67,7 @@ static int refact_ff(struct conv *c, uint64_t *ff)
 {
 	int64_t n;
 
-	if (conv_int(c, "n_embd", &n))
+	if (conv_count(c, "n_embd", &n))
 		return c->err->code;
 	if (n <= 0 || n > INT32_MAX / 4)
 		return conv_bad(c, "an embedding size of %lld", (long long)n);
@@ -102,7 +102,7 @@ static int op_refact_kv(struct conv *c, const struct tensor_rule *r, struct item
 	int64_t n, heads;
 
 	(void)r;
-	if (conv_int(c, "n_embd", &n) || conv_int(c, "n_head", &heads))
+	if (conv_count(c, "n_embd", &n) || conv_count(c, "n_head", &heads))
 		return c->err->code;
 	if (heads <= 0 || n < heads)
 		return conv_bad(c, "%lld heads in %lld dimensions", (long long)heads, (long long)n);
@@ -163,7 +163,7 @@ static int plm_key_length(struct conv *c)
 {
 	int64_t nope, rope;
 
-	if (conv_int(c, "qk_nope_head_dim", &nope) || conv_int(c, "qk_rope_head_dim", &rope))
+	if (conv_count(c, "qk_nope_head_dim", &nope) || conv_count(c, "qk_rope_head_dim", &rope))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.attention.key_length", (uint32_t)(nope + rope));
 	return 0;
@@ -192,7 +192,7 @@ static int pangu_lengths(struct conv *c)
 
 	if (json_some(c->hparams, "head_dim"))
 		return 0;
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.attention.key_length", (uint32_t)(hidden / heads));
 	kv_u32(&c->kv, "{arch}.attention.value_length", (uint32_t)(hidden / heads));
@@ -272,7 +272,7 @@ static int op_turn(struct conv *c, const struct tensor_rule *r, struct item *it,
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "head_dim", &dim))
+	if (conv_count(c, "head_dim", &dim))
 		return c->err->code;
 	if (t->n_dims != 2 || dim < 2 || t->dims[0] % (uint64_t)dim)
 		return err_set(c->err, HFGGUF_CORRUPT, "rows of heads of %lld are expected", (long long)dim);
@@ -375,7 +375,7 @@ static int op_slopes(struct conv *c, const struct tensor_rule *r, struct item *i
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "n_head", &heads))
+	if (conv_count(c, "n_head", &heads))
 		return c->err->code;
 	if (heads <= 0 || !it->t->n)
 		return err_set(c->err, HFGGUF_CORRUPT, "slopes of %lld heads are expected", (long long)heads);

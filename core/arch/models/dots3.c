@@ -46,8 +46,8 @@ static int checks(struct conv *c)
 	    !is_text(c, "swa_attention_gate_type", "headwise", "headwise"))
 		return conv_bad(c, "%s is only known with use_dsa, RMSNorm, k_rope_only_layernorm, ungrouped "
 				   "noaux_tc/sigmoid routing and headwise gates", c->hf_arch);
-	if (conv_int(c, "num_hidden_layers", &layers) || conv_int(c, "swa_qk_nope_head_dim", &nope) ||
-	    conv_int(c, "swa_qk_rope_head_dim", &swa_rope) || conv_int(c, "qk_rope_head_dim", &rope))
+	if (conv_count(c, "num_hidden_layers", &layers) || conv_count(c, "swa_qk_nope_head_dim", &nope) ||
+	    conv_count(c, "swa_qk_rope_head_dim", &swa_rope) || conv_count(c, "qk_rope_head_dim", &rope))
 		return c->err->code;
 	if (layers < 0 || json_count(json_get(c->hparams, "layer_types")) < (size_t)layers)
 		return conv_bad(c, "\"layer_types\" must name the type of each of %lld layers", (long long)layers);
@@ -77,7 +77,7 @@ static int heads(struct conv *c)
 	bool ok = list != NULL;
 
 	json_drop(c->hparams, "head_dim");
-	if (conv_int(c, "num_attention_heads", &full) || conv_int(c, "swa_num_attention_heads", &swa)) {
+	if (conv_count(c, "num_attention_heads", &full) || conv_count(c, "swa_num_attention_heads", &swa)) {
 		json_free(list);
 		return c->err->code;
 	}
@@ -118,9 +118,9 @@ static int swa_sizes(struct conv *c)
 {
 	int64_t rank, nope, rope, value, q, swa_q;
 
-	if (conv_int(c, "swa_kv_lora_rank", &rank) || conv_int(c, "swa_qk_nope_head_dim", &nope) ||
-	    conv_int(c, "swa_qk_rope_head_dim", &rope) || conv_int(c, "swa_v_head_dim", &value) ||
-	    conv_int(c, "q_lora_rank", &q) || conv_int(c, "swa_q_lora_rank", &swa_q))
+	if (conv_count(c, "swa_kv_lora_rank", &rank) || conv_count(c, "swa_qk_nope_head_dim", &nope) ||
+	    conv_count(c, "swa_qk_rope_head_dim", &rope) || conv_count(c, "swa_v_head_dim", &value) ||
+	    conv_count(c, "q_lora_rank", &q) || conv_count(c, "swa_q_lora_rank", &swa_q))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.attention.kv_lora_rank_swa", (uint32_t)rank);
 	kv_u32(&c->kv, "{arch}.attention.key_length_swa", (uint32_t)(rank + rope));
@@ -188,7 +188,7 @@ static int op_rescale(struct conv *c, const struct tensor_rule *r, struct item *
 	(void)rest;
 	if (it->bid < 0 || !json_true(json_get(c->hparams, "apply_mla_qkv_lora_rescale")))
 		return ITEM_ON;
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, key, &rank))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, key, &rank))
 		return c->err->code;
 	if (rank <= 0 || hidden < 0)
 		return conv_bad(c, "\"%s\" is %lld", key, (long long)rank);
@@ -204,9 +204,9 @@ static int op_kv_b(struct conv *c, const struct tensor_rule *r, struct item *it,
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, swa ? "swa_num_attention_heads" : "num_attention_heads", &n) ||
-	    conv_int(c, swa ? "swa_qk_nope_head_dim" : "qk_nope_head_dim", &nope) ||
-	    conv_int(c, swa ? "swa_v_head_dim" : "v_head_dim", &value))
+	if (conv_count(c, swa ? "swa_num_attention_heads" : "num_attention_heads", &n) ||
+	    conv_count(c, swa ? "swa_qk_nope_head_dim" : "qk_nope_head_dim", &nope) ||
+	    conv_count(c, swa ? "swa_v_head_dim" : "v_head_dim", &value))
 		return c->err->code;
 	if (it->t->n_dims != 2 || n <= 0 || nope <= 0 || value <= 0 || nope > INT32_MAX || value > INT32_MAX ||
 	    it->t->dims[0] % (uint64_t)n || it->t->dims[0] / (uint64_t)n != (uint64_t)(nope + value))

@@ -35,8 +35,8 @@ static int op_qkv(struct conv *c, const struct tensor_rule *r, struct item *it, 
 	uint64_t q, k;
 
 	(void)r;
-	if (conv_int(c, "num_attention_heads", &heads) || conv_int(c, "num_key_value_heads", &kv_heads) ||
-	    conv_int(c, "hidden_size", &hidden))
+	if (conv_count(c, "num_attention_heads", &heads) || conv_count(c, "num_key_value_heads", &kv_heads) ||
+	    conv_count(c, "hidden_size", &hidden))
 		return c->err->code;
 	dim = conv_int_or(c, "head_dim", heads > 0 ? hidden / heads : 0);
 	if (heads <= 0 || kv_heads <= 0 || dim <= 0 || heads > 1 << 20 || kv_heads > 1 << 20 || dim > 1 << 20)

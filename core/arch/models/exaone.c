@@ -13,7 +13,7 @@ static int rope_part(struct conv *c)
 
 	if (strcmp(json_str_or(c->hparams, "activation_function", ""), "silu"))
 		return conv_bad(c, "%s needs the activation silu", c->hf_arch);
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads) ||
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads) ||
 	    conv_rotated(c, json_num_or(c->rope, "partial_rotary_factor", 1.0), heads > 0 ? hidden / heads : -1, &n))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.rope.dimension_count", (uint32_t)n);
@@ -50,7 +50,7 @@ static int window_layers(struct conv *c, const json *pattern)
 	int64_t layers, every = 0;
 	bool *local;
 
-	if (conv_int(c, "num_hidden_layers", &layers))
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	if ((letters ? !n_letters : !json_int(pattern, &every) || every == 0) || layers < 0 || layers > c->block_count)
 		return letters || json_is_int(pattern) ? conv_bad(c, "\"sliding_window_pattern\" makes no sense") : 0;
@@ -104,7 +104,7 @@ static int op_mtp_shared(struct conv *c, const struct tensor_rule *r, struct ite
 	int64_t layers;
 
 	(void)rest;
-	if (conv_int(c, "num_hidden_layers", &layers))
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	while (k < 4 && (strlen(mtp_shared[k].name) != stem || strncmp(mtp_shared[k].name, it->name, stem)))
 		k++;
@@ -137,7 +137,7 @@ static int op_mtp_layer(struct conv *c, const struct tensor_rule *r, struct item
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "num_hidden_layers", &layers))
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	it->name = mtp_name(c, it->name, layers + it->bid);
 	if (it->name && strstr(it->name, "mlp.experts"))
@@ -151,7 +151,7 @@ static int shared_lengths(struct conv *c)
 {
 	int64_t n, shared;
 
-	if (conv_int(c, "moe_intermediate_size", &n) || conv_int(c, "num_shared_experts", &shared))
+	if (conv_count(c, "moe_intermediate_size", &n) || conv_count(c, "num_shared_experts", &shared))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.expert_feed_forward_length", (uint32_t)n);
 	kv_u32(&c->kv, "{arch}.expert_shared_count", (uint32_t)shared);
@@ -214,7 +214,7 @@ static int op_mtp_same_layer(struct conv *c, const struct tensor_rule *r, struct
 	(void)r;
 	if (!json_true(json_get(c->hparams, "mtp_share_layers")))
 		return ITEM_ON;
-	if (conv_int(c, "num_hidden_layers", &layers))
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	for (int64_t k = layers > 0 ? layers : 0; k < c->block_count; k++) {
 		struct item one = *it;

@@ -14,7 +14,7 @@ static int arctic_rope(struct conv *c)
 {
 	int64_t hidden, heads;
 
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (heads <= 0 || hidden < 0)
 		return conv_bad(c, "%lld heads in %lld dimensions", (long long)heads, (long long)hidden);
@@ -135,7 +135,7 @@ static int op_dbrx_experts(struct conv *c, const struct tensor_rule *r, struct i
 	if (!json_int(json_get(ffn, "moe_num_experts"), &experts) || !json_int(json_get(ffn, "ffn_hidden_size"), &ff) ||
 	    experts <= 0 || ff <= 0)
 		return conv_lacks(c, "ffn_config.moe_num_experts ffn_config.ffn_hidden_size");
-	if (conv_int(c, "d_model", &embd))
+	if (conv_count(c, "d_model", &embd))
 		return c->err->code;
 	it->t = t_shape(&c->b, it->t, (uint64_t)experts, (uint64_t)ff, (uint64_t)embd);
 	if (r->num != 0)
@@ -201,7 +201,7 @@ static int grok_scales(struct conv *c)
 	if (v != 0)
 		kv_f32(&c->kv, "{arch}.final_logit_softcapping", v);
 	if (dim < 0) {
-		if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+		if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 			return c->err->code;
 		dim = heads > 0 ? hidden / heads : 0;
 	}
@@ -214,7 +214,7 @@ static int grok_scales(struct conv *c)
 		if (conv_num(c, "scaling_factor", &v))
 			return c->err->code;
 		kv_f32(&c->kv, "{arch}.rope.scaling.factor", v);
-		if (conv_int(c, "original_max_position_embeddings", &hidden))
+		if (conv_count(c, "original_max_position_embeddings", &hidden))
 			return c->err->code;
 		kv_u32(&c->kv, "{arch}.rope.scaling.original_context_length", (uint32_t)hidden);
 		for (size_t i = 0; i < sizeof(yarn) / sizeof(yarn[0]); i++) {
@@ -290,7 +290,7 @@ static int grok_flush(struct conv *c, const struct tensor_rule *rest)
 	if (!g->pending)
 		return 0;
 	g->pending = false;
-	if (conv_int(c, "num_local_experts", &n))
+	if (conv_count(c, "num_local_experts", &n))
 		return c->err->code;
 	if (n <= 0 || n > 1 << 16)
 		return conv_bad(c, "%lld experts", (long long)n);
@@ -363,7 +363,7 @@ static int grove_init(struct conv *c)
 {
 	int64_t n;
 
-	if (conv_int(c, "num_local_experts num_experts", &n))
+	if (conv_count(c, "num_local_experts num_experts", &n))
 		return c->err->code;
 	return json_put_int(c->hparams, "num_chunk_experts", n / GROVE_PER_GROUP) ? 0 : err_nomem(c->err);
 }

@@ -17,9 +17,9 @@ static int init(struct conv *c)
 	if (!h)
 		return err_nomem(c->err);
 	h->per_stack = conv_int_or(c, "num_layers_per_stack", 0);
-	if ((!h->per_stack && conv_int(c, "num_hidden_layers", &h->per_stack)) || conv_int(c, "H_cycles",
+	if ((!h->per_stack && conv_count(c, "num_hidden_layers", &h->per_stack)) || conv_count(c, "H_cycles",
 		&h->h_cycles) ||
-	    conv_int(c, "L_cycles", &h->l_cycles))
+	    conv_count(c, "L_cycles", &h->l_cycles))
 		return c->err->code;
 	if (h->per_stack < 0 || h->per_stack > 4096 || h->h_cycles < 0 || h->h_cycles > 4096 || h->l_cycles < 0 ||
 	    h->l_cycles > 4095)
@@ -40,7 +40,7 @@ static int rope_dim(struct conv *c)
 	int64_t dim = conv_int_or(c, "head_dim", 0), hidden, heads;
 
 	if (!dim) {
-		if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+		if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 			return c->err->code;
 		if (heads <= 0)
 			return conv_bad(c, "%lld heads", (long long)heads);

@@ -77,7 +77,7 @@ static int moe_rope(struct conv *c)
 
 	if (!rope_is(c, "dynamic"))
 		return 0;
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (heads <= 0 || hidden / heads != 128 || alpha != 1000)
 		return conv_bad(c, "dynamic rope with other heads or another alpha than %s is known to have",
@@ -130,7 +130,7 @@ static int dense_rope(struct conv *c)
 
 	if (!rope_is(c, "dynamic xdrope"))
 		return 0;
-	if (conv_int(c, "head_dim", &dim) || scaled_base(c, json_num_or(c->rope, "alpha", 50), dim))
+	if (conv_count(c, "head_dim", &dim) || scaled_base(c, json_num_or(c->rope, "alpha", 50), dim))
 		return c->err->code;
 	return rope_is(c, "dynamic") ? long_context(c) : 0;
 }
@@ -237,7 +237,7 @@ static int vl_rope(struct conv *c)
 	if (!json_num(json_get(c->rope, "rope_theta"), &base) || !json_num(json_get(c->rope, "alpha"), &alpha) ||
 	    !sections)
 		return conv_bad(c, "xdrope needs rope_theta, alpha and xdrope_section");
-	if (conv_int(c, "max_position_embeddings", &context))
+	if (conv_count(c, "max_position_embeddings", &context))
 		return c->err->code;
 	kv_f32(&c->kv, "{arch}.rope.freq_base", base);
 	kv_f32(&c->kv, "{arch}.rope.scaling.alpha", alpha);
@@ -285,8 +285,10 @@ static int v3_shared_length(struct conv *c)
 {
 	int64_t n, shared = conv_int_or(c, "num_shared_experts", 1);
 
-	if (conv_int(c, "moe_intermediate_size", &n))
+	if (conv_count(c, "moe_intermediate_size", &n))
 		return c->err->code;
+	if (shared < 0 || shared > INT32_MAX)
+		return conv_bad(c, "%lld shared experts", (long long)shared);
 	kv_u32(&c->kv, "{arch}.expert_feed_forward_length", (uint32_t)n);
 	kv_u32(&c->kv, "{arch}.expert_shared_feed_forward_length", (uint32_t)(n * shared));
 	return 0;

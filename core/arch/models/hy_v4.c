@@ -28,7 +28,7 @@ static int indexers(struct conv *c, bool **full, size_t *n)
 	size_t i = 0;
 
 	*full = NULL;
-	if (conv_int(c, "num_hidden_layers", &layers))
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	json_for(t, list)
 		any = any || (json_str(t) && str_in(json_str(t), yes));
@@ -141,7 +141,7 @@ static int sparse(struct conv *c)
 	for (size_t i = 0; i < 3; i++) {
 		int64_t v;
 
-		if (conv_int(c, numbers[i].key, &v))
+		if (conv_count(c, numbers[i].key, &v))
 			return c->err->code;
 		kv_u32(&c->kv, numbers[i].kv, (uint32_t)v);
 	}
@@ -182,7 +182,7 @@ static int op_gate_up(struct conv *c, const struct tensor_rule *r, struct item *
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "moe_intermediate_size", &ff))
+	if (conv_count(c, "moe_intermediate_size", &ff))
 		return c->err->code;
 	if (it->t->n_dims != 3 || ff <= 0 || it->t->dims[1] != 2 * (uint64_t)ff)
 		return err_set(c->err, HFGGUF_CORRUPT, "twice %lld rows in three dimensions are expected",

@@ -96,7 +96,7 @@ static int extra(struct conv *c)
 
 	if (!is_packed(c))
 		return 0;
-	if (conv_int(c, "num_experts", &n))
+	if (conv_count(c, "num_experts", &n))
 		return c->err->code;
 	if (n <= 0 || n > 1 << 16)
 		return conv_bad(c, "%lld experts", (long long)n);
@@ -156,8 +156,8 @@ static int latent(struct conv *c)
 {
 	int64_t q = conv_int_or(c, "q_lora_rank", -1), rank, nope, rope, value;
 
-	if (conv_int(c, "kv_lora_rank", &rank) || conv_int(c, "qk_nope_head_dim", &nope) ||
-	    conv_int(c, "qk_rope_head_dim", &rope) || conv_int(c, "v_head_dim", &value))
+	if (conv_count(c, "kv_lora_rank", &rank) || conv_count(c, "qk_nope_head_dim", &nope) ||
+	    conv_count(c, "qk_rope_head_dim", &rope) || conv_count(c, "v_head_dim", &value))
 		return c->err->code;
 	if (q >= 0)
 		kv_u32(&c->kv, "{arch}.attention.q_lora_rank", (uint32_t)q);
@@ -221,7 +221,7 @@ static int op_decay(struct conv *c, const struct tensor_rule *r, struct item *it
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (t && t->n_dims && heads > 0 && (uint64_t)heads < t->dims[0])
 		t = t_slice(&c->b, t, 0, 0, (uint64_t)heads);

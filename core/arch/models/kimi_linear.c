@@ -64,7 +64,7 @@ int kimi_kv_heads(struct conv *c)
 
 	if (!json_get(json_get(c->hparams, "linear_attn_config"), "full_attn_layers"))
 		return conv_lacks(c, "linear_attn_config.full_attn_layers");
-	if (conv_int(c, "num_hidden_layers", &layers))
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	if (layers < 0 || layers > c->block_count)
 		return conv_bad(c, "%lld layers", (long long)layers);
@@ -99,7 +99,7 @@ static int latent(struct conv *c)
 {
 	int64_t q = conv_int_or(c, "q_lora_rank n_lora_q", -1), rank, rope, n;
 
-	if (conv_int(c, "kv_lora_rank n_lora_kv", &rank) || conv_int(c, "qk_rope_head_dim n_rot", &rope))
+	if (conv_count(c, "kv_lora_rank n_lora_kv", &rank) || conv_count(c, "qk_rope_head_dim n_rot", &rope))
 		return c->err->code;
 	if (q >= 0)
 		kv_u32(&c->kv, "{arch}.attention.q_lora_rank", (uint32_t)q);
@@ -108,7 +108,7 @@ static int latent(struct conv *c)
 	kv_u32(&c->kv, "{arch}.attention.key_length", (uint32_t)(rank + rope));
 	if (json_int(json_some(c->hparams, "n_embd_head_k_mla"), &n))
 		kv_u32(&c->kv, "{arch}.attention.key_length_mla", (uint32_t)n);
-	else if (json_int(json_some(c->hparams, "qk_nope_head_dim"), &n))
+	else if (json_int(json_some(c->hparams, "qk_nope_head_dim"), &n) && n <= INT32_MAX)
 		kv_u32(&c->kv, "{arch}.attention.key_length_mla", (uint32_t)(n + rope));
 	if (json_int(json_some(c->hparams, "n_embd_head_v_mla"), &n) ||
 	    json_int(json_some(c->hparams, "v_head_dim"), &n))

@@ -10,7 +10,7 @@ static int rope_by_heads(struct conv *c)
 {
 	int64_t hidden, heads;
 
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (heads <= 0 || hidden < 0)
 		return conv_bad(c, "%lld heads in %lld dimensions", (long long)heads, (long long)hidden);
@@ -110,8 +110,8 @@ static int op_head_norm(struct conv *c, const struct tensor_rule *r, struct item
 	uint64_t dim;
 
 	(void)rest;
-	if (conv_int(c, r->num != 0 ? "num_key_value_heads" : "num_attention_heads", &heads) ||
-	    conv_int(c, "hidden_size", &hidden))
+	if (conv_count(c, r->num != 0 ? "num_key_value_heads" : "num_attention_heads", &heads) ||
+	    conv_count(c, "hidden_size", &hidden))
 		return c->err->code;
 	dim = heads > 0 && hidden > 0 ? (uint64_t)(hidden / heads) : 0;
 	if (t->n_dims != 2 || !t->dims[0] || !dim || dim % 2 || t->dims[1] != dim)
@@ -205,7 +205,7 @@ static int deci_init(struct conv *c)
 	d->ff = arena_array(c->arena, n, sizeof(int32_t));
 	if (!d->heads || !d->ff)
 		return err_nomem(c->err);
-	if (conv_int(c, "num_attention_heads", &heads) || conv_int(c, "hidden_size", &hidden))
+	if (conv_count(c, "num_attention_heads", &heads) || conv_count(c, "hidden_size", &hidden))
 		return c->err->code;
 	if (heads <= 0 || heads > INT32_MAX || hidden <= 0 || hidden > INT32_MAX)
 		return conv_bad(c, "%lld heads in %lld dimensions", (long long)heads, (long long)hidden);
@@ -237,7 +237,7 @@ static int deci_rest(struct conv *c)
 	kv_array_ref(&c->kv, "{arch}.attention.head_count_kv", KV_I32, d->kv_heads, n);
 	kv_array_ref(&c->kv, "{arch}.attention.head_count", KV_I32, d->heads, n);
 	kv_array_ref(&c->kv, "{arch}.feed_forward_length", KV_I32, d->ff, n);
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	param_block_count(c);
 	return 0;
@@ -247,7 +247,7 @@ static int deci_lengths(struct conv *c)
 {
 	int64_t hidden, heads;
 
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	kv_u32(&c->kv, "{arch}.attention.key_length", (uint32_t)(hidden / heads));
 	kv_u32(&c->kv, "{arch}.attention.value_length", (uint32_t)(hidden / heads));
@@ -278,7 +278,7 @@ static int op_deci_permute(struct conv *c, const struct tensor_rule *r, struct i
 	int64_t heads, kv;
 
 	(void)rest;
-	if (conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (d->heads && in)
 		heads = d->heads[it->bid];
@@ -335,7 +335,7 @@ static const struct tensor *unpermute(struct conv *c, const struct tensor *t, bo
 {
 	int64_t heads, kv;
 
-	if (conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "num_attention_heads", &heads))
 		return NULL;
 	kv = key ? conv_int_or(c, "num_key_value_heads", heads) : heads;
 	if (heads <= 0 || kv <= 0 || kv > heads) {

@@ -32,7 +32,7 @@ static int init(struct conv *c)
 	int64_t divisor, width;
 	size_t i = 0;
 
-	if (conv_int(c, "ffn_dim_divisor", &divisor) || conv_int(c, "model_dim", &width))
+	if (conv_count(c, "ffn_dim_divisor", &divisor) || conv_count(c, "model_dim", &width))
 		return c->err->code;
 	for (size_t k = 0; k < 3; k++)
 		if (json_count(json_get(c->hparams, lists[k])) != (size_t)c->block_count)
@@ -112,7 +112,7 @@ static int vocab(struct conv *c)
 	if (e != HFGGUF_NOT_FOUND)
 		return e;
 	err_clear(c->err);
-	if (conv_int(c, "vocab_size", &n))
+	if (conv_count(c, "vocab_size", &n))
 		return c->err->code;
 	if (n < 0 || n > UINT32_MAX)
 		return conv_bad(c, "a vocabulary of %lld", (long long)n);

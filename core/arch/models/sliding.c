@@ -11,7 +11,7 @@ static int rotated_of(struct conv *c, const json *rope, double dflt, const char 
 	int64_t dim, n;
 	double share = json_num_or(rope, "partial_rotary_factor", dflt);
 
-	if (conv_int(c, "head_dim", &dim))
+	if (conv_count(c, "head_dim", &dim))
 		return c->err->code;
 	if (share < 0)
 		return conv_bad(c, "\"rope_parameters\" must have a partial_rotary_factor for each kind of layer");
@@ -66,8 +66,8 @@ static int laguna_heads_of(struct conv *c, int layer, int64_t *heads)
 	int64_t layers;
 
 	if (!json_true(list))
-		return conv_int(c, "num_attention_heads", heads);
-	if (conv_int(c, "num_hidden_layers", &layers))
+		return conv_count(c, "num_attention_heads", heads);
+	if (conv_count(c, "num_hidden_layers", &layers))
 		return c->err->code;
 	if (layers < 0 || json_count(list) != (size_t)layers || layer >= layers ||
 	    !json_int(cJSON_GetArrayItem(list, layer), heads) || *heads <= 0 || *heads > INT32_MAX)
@@ -147,7 +147,7 @@ static int op_laguna_gate(struct conv *c, const struct tensor_rule *r, struct it
 	if (it->bid < 0)
 		return ITEM_ON;
 	if (laguna_heads_of(c, it->bid, &heads) || laguna_gate(c, it->bid, &per_element) ||
-	    (per_element && conv_int(c, "head_dim", &dim)))
+	    (per_element && conv_count(c, "head_dim", &dim)))
 		return c->err->code;
 	if (it->t->n_dims < 1 || it->t->dims[0] != (uint64_t)(heads * dim))
 		return err_set(c->err, HFGGUF_CORRUPT, "the config says %lld rows", (long long)(heads * dim));
@@ -226,7 +226,7 @@ static int maple_rope(struct conv *c)
 {
 	int64_t hidden, heads, dim, n;
 
-	if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "hidden_size", &hidden) || conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	dim = conv_int_or(c, "head_dim", heads > 0 ? hidden / heads : -1);
 	if (conv_rotated(c, json_num_or(c->rope, "partial_rotary_factor", 1.0), dim, &n))
@@ -354,7 +354,7 @@ static int op_spark_gate(struct conv *c, const struct tensor_rule *r, struct ite
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "num_attention_heads", &heads))
+	if (conv_count(c, "num_attention_heads", &heads))
 		return c->err->code;
 	if (it->t->n_dims < 1 || it->t->dims[0] != (uint64_t)heads)
 		return err_set(c->err, HFGGUF_CORRUPT, "a row for each of %lld heads is expected", (long long)heads);
@@ -392,7 +392,7 @@ static int op_muse_unpermute(struct conv *c, const struct tensor_rule *r, struct
 	int64_t heads;
 
 	(void)rest;
-	if (conv_int(c, r->num != 0 ? "num_key_value_heads" : "num_attention_heads", &heads))
+	if (conv_count(c, r->num != 0 ? "num_key_value_heads" : "num_attention_heads", &heads))
 		return c->err->code;
 	it->t = heads > 0 ? t_rope_permute(&c->b, it->t, (uint64_t)heads, (uint64_t)heads) : NULL;
 	return it->t ? ITEM_ON : c->err->code ? c->err->code : conv_bad(c, "%lld heads", (long long)heads);
@@ -406,7 +406,7 @@ static int op_muse_norms(struct conv *c, const struct tensor_rule *r, struct ite
 
 	(void)r;
 	(void)rest;
-	if (conv_int(c, "head_dim", &dim) || conv_num(c, "qk_scale_factor", &scale))
+	if (conv_count(c, "head_dim", &dim) || conv_num(c, "qk_scale_factor", &scale))
 		return c->err->code;
 	if (dim <= 0)
 		return conv_bad(c, "a head dimension of %lld", (long long)dim);
