@@ -94,7 +94,8 @@ static int quantize_some(const struct tensor *node, const struct quant_type *q, 
 
 	for (uint64_t i = 0; i < n && !e; i++)
 		if (bad[i])
-			quantize(x + i * q->block_values, out + i * q->block_bytes, q->block_values, q->block_values, NULL);
+			quantize(x + i * q->block_values, out + i * q->block_bytes, q->block_values, q->block_values,
+				 NULL);
 	return e;
 }
 
@@ -109,7 +110,8 @@ static int read_blocks(const struct tensor *t, const struct rect *r, uint8_t *ou
 	uint8_t *codes = scratch_get(ctx->scratch, r->n_rows * r->n_cols);
 	struct part *parts = scratch_get(ctx->scratch, n * sizeof(*parts));
 	bool *bad = scratch_get(ctx->scratch, n);
-	int e = codes && parts && bad ? b->native.parts(node, r, q->block_values, codes, parts, ctx) : err_nomem(ctx->err);
+	int e = codes && parts && bad ? b->native.parts(node, r, q->block_values, codes, parts, ctx)
+		: err_nomem(ctx->err);
 
 	for (uint64_t i = 0; i < n && !e; i++) {
 		rounded += !is_exact(b->native.type, &parts[i]);

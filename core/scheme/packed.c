@@ -48,7 +48,8 @@ static int packed_load(const struct tensor *t, const struct rect *r, bool codes,
 {
 	const struct param *param = t->param;
 	const struct packed *p = &param->p;
-	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word, n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
+	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word,
+		n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
 	struct rect words = { r->row, r->n_rows, w0, n_words }, groups = { r->row, r->n_rows, 0, 0 };
 	float *zeros, *scales;
 	uint32_t *w;

@@ -79,7 +79,8 @@ struct run { /* columns that share a group, counted from the rectangle's first *
 };
 
 struct grid { /* in scratch memory */
-	/* Codes of row i: `unit` values in each `unit_words` words, which are word_step apart, from words + i * row_step on;
+	/* Codes of row i: `unit` values in each `unit_words` words, which are word_step apart, from words + i *
+	 * row_step on;
 	 * the first `skip` values are left of the rectangle. Unless across: then one value a word, from
 	 * words + (first_row + i) / 8 on, at across[(first_row + i) % 8]. NULL: not loaded. */
 	const uint32_t *words;
