@@ -20,6 +20,8 @@ static int print_pre(const char *model)
 		return 1;
 	}
 	printf("%s  %s\n", hash, name[0] ? name : "unknown");
+	if (msg[0]) /* why it is unknown, or how it was recognised */
+		fprintf(stderr, "%s\n", msg);
 	return cli_flush();
 }
 
@@ -48,9 +50,10 @@ static int print_tokens(const char *model, const struct buf *text)
 		say_error("%s", msg[0] ? msg : hfgguf_strerror((int)n));
 		return 1;
 	}
+	putchar('[');
 	for (ssize_t i = 0; i < n; i++)
-		printf("%s%" PRIu32, i ? " " : "", ids[i]);
-	putchar('\n');
+		printf("%s%" PRIu32, i ? ", " : "", ids[i]);
+	puts("]");
 	return cli_flush();
 }
 

@@ -183,10 +183,10 @@ b"
 	done
 }
 
-@test "tokens prints ids on one line, --pre a hash and a name" {
+@test "tokens prints ids as a JSON list, --pre a hash and a name" {
 	run "$HFGGUF" tokens "$LARGE" <<<"Hello world"
 	assert_success
-	assert_output --regexp '^[0-9]+( [0-9]+)*$'
+	assert_output --regexp '^\[[0-9]+(, [0-9]+)*\]$'
 	run "$HFGGUF" tokens --pre "$LARGE"
 	assert_success
 	assert_output --regexp '^[0-9a-f]+  .+$'
