@@ -15,7 +15,7 @@ static const struct command commands[] = {
 	{ "cp", "MODEL DEST [FILE] [--verify]", "write files to disk, or go on with it", 2, 3, CLI_VERIFY, cmd_cp },
 	{ "sum", "MODEL [FILE]", "sha256 of each file, for sha256sum -c", 1, 2, 0, cmd_sum },
 	{ "verify", "MODEL GGUF [FILE]", "compare a file with the virtual one", 2, 3, 0, cmd_verify },
-	{ "check", "MODEL [FILE]", "read all weights: NaN, overflows, lossless?", 1, 2, 0, cmd_check },
+	{ "check", "MODEL [FILE]", "read all weights: NaN, overflow, loss", 1, 2, 0, cmd_check },
 	{ "tokens", "MODEL [--pre]", "token ids of the text on stdin", 1, 1, CLI_PRE, cmd_tokens },
 	{ "mount", "MODEL DIR [-f] [-d]", "mount (-f: stay in the foreground)", 2, 2, CLI_FOREGROUND | CLI_DEBUG,
 	  cmd_mount },
