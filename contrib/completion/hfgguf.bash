@@ -11,7 +11,7 @@ _hfgguf_option_names() {
 # Values of an option, as far as they are known, one a line.
 _hfgguf_values() {
 	case $1 in
-	outtype) printf '%s\n' f32 f16 bf16 q8_0 tq1_0 tq2_0 auto ;;
+	outtype) printf '%s\n' f32 f16 bf16 q8_0 tq1_0 tq2_0 auto native native-strict ;;
 	quantize) hfgguf types 2>/dev/null | cut -f1 ;;
 	type) hfgguf types 2>/dev/null | cut -f1; echo all ;;
 	arch) hfgguf archs 2>/dev/null | cut -f2 | tr ' ' '\n' ;;

@@ -46,6 +46,23 @@ static int read_absmax(const struct tensor *t, uint64_t b0, uint64_t n, float *o
 	return e;
 }
 
+/* n values of a block, from the second of a byte if odd. */
+static float *look_up(const uint8_t *codes, bool odd, uint64_t n, const float *map, float absmax, float *out)
+{
+	float table[16];
+
+	for (int q = 0; q < 16; q++)
+		table[q] = map[q] * absmax;
+	if (odd) {
+		*out++ = table[*codes++ & 15];
+		n--;
+	}
+	scheme_kernels()->lookup(codes, n / 2, true, table, out);
+	if (n & 1)
+		out[n - 1] = table[codes[n / 2] >> 4];
+	return out + n;
+}
+
 static int bnb4_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
 {
 	const struct bnb4 *p = t->param;
@@ -60,8 +77,11 @@ static int bnb4_read(const struct tensor *t, uint64_t first, uint64_t n, void *o
 		e = tensor_read_f32(t->src[1], 0, 16, map, ctx);
 	if (!e)
 		e = read_absmax(t, b0, n_blocks, absmax, ctx);
-	for (uint64_t i = first; i < first + n && !e; i++)
-		*o++ = map[codes[i / 2 - byte0] >> (i & 1 ? 0 : 4) & 15] * absmax[i / p->block - b0];
+	for (uint64_t i = first, end; i < first + n && !e; i = end) {
+		end = (i / p->block + 1) * p->block;
+		end = end < first + n ? end : first + n;
+		o = look_up(codes + (i / 2 - byte0), i & 1, end - i, map, absmax[i / p->block - b0], o);
+	}
 	scratch_release(ctx->scratch, mark);
 	return e;
 }

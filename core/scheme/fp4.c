@@ -29,6 +29,23 @@ static int read_scales(const struct tensor *t, const struct rect *r, float *out,
 	return e;
 }
 
+/* n values of a group, from the second of a byte if odd. */
+static float *look_up(const uint8_t *codes, bool odd, uint64_t n, float scale, float *out)
+{
+	float table[16];
+
+	for (int q = 0; q < 16; q++)
+		table[q] = e2m1[q] * scale;
+	if (odd) {
+		*out++ = table[*codes++ >> 4];
+		n--;
+	}
+	scheme_kernels()->lookup(codes, n / 2, false, table, out);
+	if (n & 1)
+		out[n - 1] = table[codes[n / 2] & 15];
+	return out + n;
+}
+
 static int fp4_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
 	const struct fp4 *p = t->param;
@@ -42,10 +59,11 @@ static int fp4_rect(const struct tensor *t, const struct rect *r, float *out, st
 	if (!e)
 		e = read_scales(t, &g, scales, ctx);
 	for (uint64_t i = 0; i < r->n_rows && !e; i++)
-		for (uint64_t c = r->col; c < r->col + r->n_cols; c++) {
-			uint8_t byte = codes[i * bytes.n_cols + c / 2 - bytes.col];
-
-			*out++ = e2m1[byte >> 4 * (c & 1) & 15] * scales[i * g.n_cols + c / p->group - g.col];
+		for (uint64_t c = r->col, end; c < r->col + r->n_cols; c = end) {
+			end = (c / p->group + 1) * p->group;
+			end = end < r->col + r->n_cols ? end : r->col + r->n_cols;
+			out = look_up(codes + (i * bytes.n_cols + c / 2 - bytes.col), c & 1, end - c,
+				      scales[i * g.n_cols + c / p->group - g.col], out);
 		}
 	return e;
 }

@@ -128,15 +128,10 @@ static void row_u8(const struct grid *g, uint64_t row, uint64_t n, uint8_t *q)
 		return;
 	}
 	for (uint64_t i = 0; i < g->n_units; i++, w += g->word_step) {
-		uint64_t x = *w;
+		uint64_t x = g->bits == 4 ? nibbles_to_bytes(*w) : *w;
 
-		if (g->bits == 4) { /* a nibble into each byte */
-			x = (x | x << 16) & 0x0000FFFF0000FFFF;
-			x = (x | x << 8) & 0x00FF00FF00FF00FF;
-			x = (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
-		}
-		for (unsigned k = 0; k < g->unit; k++)
-			*q++ = (uint8_t)(x >> 8 * k);
+		memcpy(q, &x, g->unit);
+		q += g->unit;
 	}
 }
 
@@ -158,6 +153,15 @@ static void affine_row(const struct grid *g, uint64_t row, float *x)
 	}
 }
 
+/* Eight rows across words at once, when they are those of whole words. */
+static bool eight_rows(const struct grid *g, uint64_t row, uint64_t n_rows, uint64_t n, float *out)
+{
+	if (!g->across || (g->first_row + row) % 8 || row + 8 > n_rows)
+		return false;
+	scheme_kernels()->nibble_rows(g->words + (g->first_row + row) / 8, g->word_step, n, g->across, out, n);
+	return true;
+}
+
 int grid_values(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx, load_fn *load)
 {
 	struct grid g = { 0 };
@@ -166,8 +170,11 @@ int grid_values(const struct tensor *t, const struct rect *r, float *out, struct
 
 	if (!e && !line)
 		e = err_nomem(ctx->err);
-	for (uint64_t i = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
-		row_f32(&g, i, r->n_cols, line, out);
+	for (uint64_t i = 0, ready = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
+		if (i >= ready && eight_rows(&g, i, r->n_rows, r->n_cols, out))
+			ready = i + 8;
+		if (i >= ready)
+			row_f32(&g, i, r->n_cols, line, out);
 		affine_row(&g, i, out);
 	}
 	return e;

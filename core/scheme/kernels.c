@@ -30,6 +30,24 @@ static void i8_c(const int8_t *w, size_t n, float scale, float *out)
 		out[i] = (float)w[i] * scale;
 }
 
+static void lookup_c(const uint8_t *w, size_t n_bytes, bool high_first, const float *table, float *out)
+{
+	unsigned first = high_first ? 4 : 0;
+
+	for (size_t i = 0; i < n_bytes; i++) {
+		*out++ = table[w[i] >> first & 15];
+		*out++ = table[w[i] >> (4 - first) & 15];
+	}
+}
+
+static void nibble_rows_c(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
+			  size_t out_stride)
+{
+	for (int k = 0; k < 8; k++)
+		for (size_t i = 0; i < n_words; i++)
+			out[(size_t)k * out_stride + i] = (float)(w[i * stride] >> shifts[k] & 15);
+}
+
 float f8_e4m3(uint8_t v) /* OCP FP8: 4 exponent bits, bias 7, no infinities, NaN 0x7F */
 {
 	uint32_t m = v & 0x7F;
@@ -70,7 +88,8 @@ void unpack3_stream(const uint32_t *w, size_t stride, size_t n_triples, float *o
 	}
 }
 
-const struct scheme_kernels scheme_kernels_c = { unpack_c, affine_c, i8_c, f8_e4m3_c, f8_e5m2_c };
+const struct scheme_kernels scheme_kernels_c = { unpack_c, affine_c, i8_c, lookup_c, nibble_rows_c, f8_e4m3_c,
+	f8_e5m2_c };
 
 const struct scheme_kernels *scheme_kernels(void)
 {

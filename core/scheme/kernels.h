@@ -7,6 +7,7 @@
 
 #include "core/source/source.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,12 @@ struct scheme_kernels {
 	/* x = (x - zero) * scale */
 	void (*affine)(float *x, size_t n, float zero, float scale);
 	void (*i8)(const int8_t *w, size_t n, float scale, float *out);
+	/* Bytes of two codes each, the first in the low nibble unless high_first, looked up in a table of 16. */
+	void (*lookup)(const uint8_t *w, size_t n_bytes, bool high_first, const float *table, float *out);
+	/* n_words words, `stride` words apart, to the eight codes of each: out[k * out_stride + i] is bits [shifts[k],
+	 * shifts[k] + 4) of word i. */
+	void (*nibble_rows)(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
+			    size_t out_stride);
 	void (*f8_e4m3)(const uint8_t *w, size_t n, float scale, float *out);
 	void (*f8_e5m2)(const uint8_t *w, size_t n, float scale, float *out);
 };
@@ -30,6 +37,16 @@ const struct scheme_kernels *scheme_kernels(void);
 
 /* 3-bit values as one stream of bits, lowest first: 32 values in each 3 words, `stride` words apart. */
 void unpack3_stream(const uint32_t *w, size_t stride, size_t n_triples, float *out);
+/* Nibbles of a word, lowest first, as bytes of a little-endian number. */
+static inline uint64_t nibbles_to_bytes(uint32_t word)
+{
+	uint64_t x = word;
+
+	x = (x | x << 16) & 0x0000FFFF0000FFFF;
+	x = (x | x << 8) & 0x00FF00FF00FF00FF;
+	return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
+}
+
 /* torch's bits, NaNs included. */
 float f8_e4m3(uint8_t v);
 

@@ -4,6 +4,7 @@
 #include "core/scheme/kernels.h"
 
 #include <immintrin.h>
+#include <string.h>
 
 #define AVX2 __attribute__((target("avx2,f16c")))
 
@@ -72,6 +73,49 @@ AVX2 static void i8_avx2(const int8_t *w, size_t n, float scale, float *out)
 	scheme_kernels_c.i8(w + i, n - i, scale, out + i);
 }
 
+AVX2 static void lookup_avx2(const uint8_t *w, size_t n_bytes, bool high_first, const float *table, float *out)
+{
+	const __m256 low = _mm256_loadu_ps(table), high = _mm256_loadu_ps(table + 8);
+	const __m256i shifts = high_first ? _mm256_setr_epi32(4, 0, 12, 8, 20, 16, 28, 24)
+					  : _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
+	size_t i = 0;
+
+	for (; i + 4 <= n_bytes; i += 4, out += 8) {
+		uint32_t word;
+		__m256i code;
+		__m256 x, y;
+
+		memcpy(&word, w + i, 4);
+		code = _mm256_srlv_epi32(_mm256_set1_epi32((int)word), shifts);
+		x = _mm256_permutevar8x32_ps(low, code); /* of the lowest three bits */
+		y = _mm256_permutevar8x32_ps(high, code);
+		_mm256_storeu_ps(out, _mm256_blendv_ps(x, y, _mm256_castsi256_ps(_mm256_slli_epi32(code, 28))));
+	}
+	scheme_kernels_c.lookup(w + i, n_bytes - i, high_first, table, out);
+}
+
+AVX2 static void nibble_rows_avx2(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
+				  size_t out_stride)
+{
+	const __m256i mask = _mm256_set1_epi32(15);
+	size_t i = 0;
+
+	for (; i + 8 <= n_words; i += 8) {
+		const int *at = (const int *)w + i * stride;
+		__m256i v = _mm256_setr_epi32(at[0], at[stride], at[2 * stride], at[3 * stride], at[4 * stride],
+					      at[5 * stride], at[6 * stride], at[7 * stride]);
+
+		for (size_t k = 0; k < 8; k++) {
+			__m256i x = _mm256_and_si256(_mm256_srl_epi32(v, _mm_cvtsi32_si128((int)shifts[k])), mask);
+
+			_mm256_storeu_ps(out + k * out_stride + i, _mm256_cvtepi32_ps(x));
+		}
+	}
+	for (size_t k = 0; k < 8; k++)
+		for (size_t j = i; j < n_words; j++)
+			out[k * out_stride + j] = (float)(w[j * stride] >> shifts[k] & 15);
+}
+
 AVX2 static inline __m256 e4m3(__m256i v)
 {
 	const __m256i m = _mm256_and_si256(v, _mm256_set1_epi32(0x7F));
@@ -108,6 +152,7 @@ AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *ou
 	scheme_kernels_c.f8_e5m2(w + i, n - i, scale, out + i);
 }
 
-const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, affine_avx2, i8_avx2, f8_e4m3_avx2, f8_e5m2_avx2 };
+const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, affine_avx2,      i8_avx2,     lookup_avx2,
+						   nibble_rows_avx2, f8_e4m3_avx2, f8_e5m2_avx2 };
 
 #endif

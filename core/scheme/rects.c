@@ -43,11 +43,8 @@ int read_matrix(const struct tensor *t, const struct rect *r, void *out, struct 
 		return 0;
 	if (r->n_cols == cols || r->n_rows == 1)
 		return tensor_read(t, at, r->n_rows * r->n_cols, out, ctx);
-	if ((cols - r->n_cols) * size > GAP_BYTES) {
-		for (uint64_t i = 0; i < r->n_rows && !e; i++)
-			e = tensor_read(t, at + i * cols, r->n_cols, o + i * r->n_cols * size, ctx);
-		return e;
-	}
+	if ((cols - r->n_cols) * size > GAP_BYTES)
+		return node_read_rows(t, at, r->n_cols, cols, r->n_rows, out, ctx);
 	span = (r->n_rows - 1) * cols + r->n_cols;
 	tmp = scratch_get(ctx->scratch, span * size);
 	e = tmp ? tensor_read(t, at, span, tmp, ctx) : err_nomem(ctx->err);

@@ -90,6 +90,15 @@ static int scaled_read(const struct tensor *t, uint64_t first, uint64_t n, void 
 	return read_rects(t, first, n, out, ctx, scaled_rect);
 }
 
+static void flip_signs(uint8_t *q, uint64_t n)
+{
+	for (uint64_t i = 0; i + 32 <= n; i += 32)
+		for (int k = 0; k < 32; k++)
+			q[i + (uint64_t)k] ^= 0x80;
+	for (uint64_t i = n & ~(uint64_t)31; i < n; i++)
+		q[i] ^= 0x80;
+}
+
 /* int8 only: the stored value plus 128 is the code. */
 static int scaled_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
 			struct tensor_ctx *ctx)
@@ -102,8 +111,8 @@ static int scaled_parts(const struct tensor *t, const struct rect *r, unsigned b
 
 	if (!e && q)
 		e = read_matrix(t->src[0], r, q, ctx);
-	for (uint64_t i = 0; i < r->n_rows * r->n_cols && !e && q; i++)
-		q[i] ^= 0x80;
+	if (!e && q)
+		flip_signs(q, r->n_rows * r->n_cols);
 	for (uint64_t i = 0; i < r->n_rows && !e; i++) {
 		const float *row = scales + (row_scale(t, r->row + i) - first);
 

@@ -265,6 +265,27 @@ int source_check(const struct source *s, uint32_t file, struct err *err)
 		       f->name, (unsigned long long)f->size_bytes, (unsigned long long)st.st_size);
 }
 
+int source_pread_rows(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, uint64_t stride,
+		      uint64_t n_rows, struct err *err)
+{
+	const struct source_file *f = &s->files[file];
+	char *out = buf;
+
+	for (uint64_t i = 0; i < n_rows; i++, out += n, offset += stride) {
+		ssize_t got = file_pread(f->fd, out, n, offset);
+
+		if (got < 0)
+			return err_errno(err, HFGGUF_IO, "%s/%s: cannot read %zu bytes at %llu", s->path, f->name, n,
+					 (unsigned long long)offset);
+		if ((size_t)got != n && !source_check(s, file, err))
+			err_set(err, HFGGUF_IO, "%s/%s: %zu bytes at %llu expected, %zd found", s->path, f->name, n,
+				(unsigned long long)offset, got);
+		if ((size_t)got != n)
+			return err->code;
+	}
+	return source_check(s, file, err);
+}
+
 int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, struct err *err)
 {
 	ssize_t got = file_pread(s->files[file].fd, buf, n, offset);

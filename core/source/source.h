@@ -115,6 +115,10 @@ int source_check(const struct source *s, uint32_t file, struct err *err);
  * what it was at open). Thread safe. */
 int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, struct err *err);
 
+/* n_rows runs of n bytes, `stride` bytes from one to the next, into buf one after another; checked once for all. */
+int source_pread_rows(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, uint64_t stride,
+		      uint64_t n_rows, struct err *err);
+
 /*
  * config.json as the reference sees it (ModelBase.load_hparams): what transformers 4.57.6's AutoConfig(…).to_dict()
  * gives for the model types that it knows, defaults filled in; the raw file for others, for auto_map configs and

@@ -157,6 +157,32 @@ int tensor_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, s
 	return n ? t->ops->read(t, first, n, out, ctx) : 0;
 }
 
+int node_read_rows(const struct tensor *t, uint64_t first, uint64_t n, uint64_t stride, uint64_t n_rows, void *out,
+		   struct tensor_ctx *ctx)
+{
+	size_t size = dtype_size(t->dtype);
+	const struct leaf *l = t->param;
+	uint64_t end;
+	int r = 0;
+
+	if (!n_rows || !n)
+		return 0;
+	if (t->ops != &op_source) {
+		for (uint64_t i = 0; i < n_rows && !r; i++)
+			r = tensor_read(t, first + i * stride, n, (char *)out + i * n * size, ctx);
+		return r;
+	}
+	if (!checked_mul(n_rows - 1, stride, &end) || !checked_add(end, first, &end) || !checked_add(end, n, &end) ||
+	    end > t->n)
+		return err_set(ctx->err, HFGGUF_RANGE, "rows up to element %llu of a tensor of %llu",
+			       (unsigned long long)end, (unsigned long long)t->n);
+	r = source_pread_rows(ctx->src, l->file, out, n * size, l->offset + first * size, stride * size, n_rows,
+			      ctx->err);
+	if (r)
+		err_prefix(ctx->err, "tensor %s", l->name);
+	return r;
+}
+
 int tensor_read_f32(const struct tensor *t, uint64_t first, uint64_t n, float *out, struct tensor_ctx *ctx)
 {
 	size_t mark = scratch_mark(ctx->scratch);

@@ -20,6 +20,9 @@ struct tensor *node_new(struct build *b, const struct tensor_ops *ops, enum dtyp
 /* A view of base by strides of its elements in order; the caller sees to it that all lie within. */
 const struct tensor *node_view(struct build *b, const struct tensor *base, uint64_t offset, int n_dims,
 			       const uint64_t *dims, const uint64_t *strides);
+/* n_rows runs of n elements, `stride` elements from one to the next, into out one after another. */
+int node_read_rows(const struct tensor *t, uint64_t first, uint64_t n, uint64_t stride, uint64_t n_rows, void *out,
+		   struct tensor_ctx *ctx);
 /* An axis in Python's sense, or -1 with err set. */
 int node_axis(struct build *b, const struct tensor *t, int axis);
 
