@@ -85,9 +85,10 @@ int scheme_dequant(struct scheme *s)
 
 	if (mistral_method(&j, &method))
 		return j.err->code;
-	if (!method && json_get(json_some(s->in.hparams, "quantization"), "bits") && any_ends(j.set, ".scales", ".scales"))
+	if (!method && json_get(json_some(s->in.hparams, "quantization"), "bits") &&
+	    any_ends(j.set, ".scales", ".scales"))
 		return job_refuse(&j, "weights quantized by MLX cannot be read");
-	if (!method || (s->nvfp4 && !any_ends(j.set, ".weight_scale", ".weight_scale_inv")))
+	if (!method || !*method || (s->nvfp4 && !any_ends(j.set, ".weight_scale", ".weight_scale_inv")))
 		return 0;
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (!strcmp(methods[i].method, method))
