@@ -15,6 +15,7 @@ struct hf_token {
 struct hf_entry { /* of added_tokens_decoder */
 	int64_t id;
 	struct hf_token token;
+	size_t order;
 };
 
 struct hf {
@@ -26,7 +27,7 @@ struct hf {
 	bool from_slow; /* converted from the slow tokenizer's files, whether or not there is a tokenizer.json */
 	struct hf_token special[SPECIAL_N];
 	VEC(struct hf_token) additional;
-	VEC(struct hf_entry) decoder;
+	VEC(struct hf_entry) decoder; /* in order of reading; of equal ids the last counts */
 	VEC(struct hf_token) extra; /* extra_special_tokens */
 };
 

@@ -31,59 +31,87 @@ static bool same_token(const struct hf_token *a, const struct hf_token *b)
 				x.rstrip == y.rstrip && x.single_word == y.single_word);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct hf_entry *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
+/* Tokens in order, and those with the same text in a chain, the newest first: none of this may be quadratic. */
 struct token_list {
 	VEC(struct hf_token) list;
+	VEC(uint32_t) older; /* 1 + index of the one before with the same text, 0: none */
+	struct map newest;   /* text -> index */
 };
+
+static bool list_push(struct token_list *l, const struct hf_token *token)
+{
+	const struct map_slot *s = map_find(&l->newest, token->text.p, token->text.n);
+	uint32_t older = s ? s->value + 1 : 0;
+
+	return l->list.n < UINT32_MAX && vec_push(&l->older, older) && vec_push(&l->list, *token) &&
+	       map_set(&l->newest, token->text.p, token->text.n, (uint32_t)l->list.n - 1);
+}
+
+static void list_free(struct token_list *l)
+{
+	vec_free(&l->list);
+	vec_free(&l->older);
+	map_free(&l->newest);
+}
+
+static bool has_text(const struct token_list *l, const struct tspan *text)
+{
+	return map_find(&l->newest, text->p, text->n) != NULL;
+}
 
 static bool in_list(const struct token_list *l, const struct hf_token *token)
 {
-	for (size_t i = 0; i < l->list.n; i++)
-		if (same_token(&l->list.v[i], token))
+	const struct map_slot *s = map_find(&l->newest, token->text.p, token->text.n);
+
+	for (uint32_t i = s ? s->value + 1 : 0; i; i = l->older.v[i - 1])
+		if (same_token(&l->list.v[i - 1], token))
 			return true;
 	return false;
 }
 
+static const struct hf_token *special_at(const struct hf *h, size_t i)
+{
+	if (i < SPECIAL_N)
+		return &h->special[i];
+	i -= SPECIAL_N;
+	return i < h->additional.n ? &h->additional.v[i] : &h->extra.v[i - h->additional.n];
+}
+
 /* Special tokens in transformers' order, of each text the first. */
-static bool all_specials(struct hf *h, struct token_list *out)
+static bool all_specials(const struct hf *h, struct token_list *out)
 {
 	for (size_t i = 0; i < SPECIAL_N + h->additional.n + h->extra.n; i++) {
-		size_t k = i - SPECIAL_N;
-		const struct hf_token *token = i < SPECIAL_N	     ? &h->special[i]
-					       : k < h->additional.n ? &h->additional.v[k]
-								     : &h->extra.v[k - h->additional.n];
-		bool seen = !token->text.n;
+		const struct hf_token *token = special_at(h, i);
 
-		for (size_t j = 0; !seen && j < out->list.n; j++)
-			seen = hf_same_text(&out->list.v[j].text, &token->text);
-		if (!seen && !vec_push(&out->list, *token))
+		if (token->text.n && !has_text(out, &token->text) && !list_push(out, token))
 			return false;
 	}
 	return true;
 }
 
-static bool is_encoded(const struct hf *h, const struct hf_token *token)
+static int by_id(const void *a, const void *b)
 {
-	if (map_find(&h->t->added.ids, token->text.p, token->text.n))
-		return true;
-	for (size_t i = 0; i < h->decoder.n; i++)
-		if (hf_same_text(&h->decoder.v[i].token.text, &token->text))
-			return true;
-	return false;
+	const struct hf_entry *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static bool has_text(const struct token_list *l, const struct tspan *text)
+/* added_tokens_decoder by id; of equal ids the last counts. */
+static bool all_entries(struct hf *h, struct token_list *out)
 {
-	for (size_t i = 0; i < l->list.n; i++)
-		if (hf_same_text(&l->list.v[i].text, text))
-			return true;
-	return false;
+	size_t n = h->decoder.n;
+
+	for (size_t i = 0; i < n; i++)
+		h->decoder.v[i].order = i;
+	if (n)
+		qsort(h->decoder.v, n, sizeof(*h->decoder.v), by_id);
+	for (size_t i = 0; i < n; i++)
+		if ((i + 1 == n || h->decoder.v[i + 1].id != h->decoder.v[i].id) &&
+		    !list_push(out, &h->decoder.v[i].token))
+			return false;
+	return true;
 }
 
 static int add_list(struct hf *h, const struct token_list *add, const struct token_list *specials)
@@ -102,25 +130,26 @@ static int add_list(struct hf *h, const struct token_list *add, const struct tok
 	return tok_add_tokens(h->t, v, n, h->err);
 }
 
+/* Does transformers add this special token? A string when its text is new, an AddedToken unless it equals one added. */
+static bool is_new(const struct hf *h, const struct token_list *entries, const struct hf_token *token)
+{
+	if (!token->is_string)
+		return !in_list(entries, token);
+	return !map_find(&h->t->added.ids, token->text.p, token->text.n) && !has_text(entries, &token->text);
+}
+
 /* All of added_tokens_decoder, then the special tokens that are not among them. */
 int hf_add_tokens(struct hf *h)
 {
-	struct token_list add = { VEC_INIT }, specials = { VEC_INIT };
-	bool ok = all_specials(h, &specials);
+	struct token_list add = { .newest = MAP_INIT }, specials = { .newest = MAP_INIT };
+	bool ok = all_specials(h, &specials) && all_entries(h, &add);
 	int rc;
 
-	if (h->decoder.n)
-		qsort(h->decoder.v, h->decoder.n, sizeof(*h->decoder.v), by_id);
-	for (size_t i = 0; ok && i < h->decoder.n; i++)
-		ok = vec_push(&add.list, h->decoder.v[i].token);
-	for (size_t i = 0; ok && i < specials.list.n; i++) {
-		const struct hf_token *token = &specials.list.v[i];
-
-		if (token->is_string ? !is_encoded(h, token) : !in_list(&add, token))
-			ok = vec_push(&add.list, *token);
-	}
+	for (size_t i = 0; ok && i < specials.list.n; i++)
+		if (is_new(h, &add, &specials.list.v[i]))
+			ok = list_push(&add, &specials.list.v[i]);
 	rc = ok ? add_list(h, &add, &specials) : err_nomem(h->err);
-	vec_free(&add.list);
-	vec_free(&specials.list);
+	list_free(&add);
+	list_free(&specials);
 	return rc;
 }

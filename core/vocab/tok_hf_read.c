@@ -58,13 +58,8 @@ static void settle(struct hf_token *token)
 
 static bool put_entry(struct hf *h, int64_t id, const struct hf_token *token)
 {
-	struct hf_entry e = { id, *token };
+	struct hf_entry e = { id, *token, 0 };
 
-	for (size_t i = 0; i < h->decoder.n; i++)
-		if (h->decoder.v[i].id == id) {
-			h->decoder.v[i].token = *token;
-			return true;
-		}
 	return vec_push(&h->decoder, e) || (err_nomem(h->err), false);
 }
 
@@ -90,24 +85,21 @@ static int read_decoder(struct hf *h, const json *j)
 	return 0;
 }
 
-/* The special tokens' texts, in whatever form the configuration has them. */
-static bool is_special_text(struct hf *h, const char *text)
+static bool note_text(struct map *texts, const json *j)
 {
-	for (int i = 0; i < SPECIAL_N; i++) {
-		const json *v = json_get(h->config, tok_special_names[i]);
-		const char *s = cJSON_IsObject(v) ? json_str_or(v, "content", NULL) : json_str(v);
+	const char *s = cJSON_IsObject(j) ? json_str_or(j, "content", NULL) : json_str(j);
 
-		if (s && !strcmp(s, text))
-			return true;
-	}
-	json_for(item, json_get(h->config, "additional_special_tokens"))
-	{
-		const char *s = cJSON_IsObject(item) ? json_str_or(item, "content", NULL) : json_str(item);
+	return !s || map_set(texts, s, strlen(s), 1);
+}
 
-		if (s && !strcmp(s, text))
-			return true;
-	}
-	return false;
+/* The special tokens' texts, in whatever form the configuration has them. */
+static bool special_texts(struct hf *h, struct map *texts)
+{
+	for (int i = 0; i < SPECIAL_N; i++)
+		if (!note_text(texts, json_get(h->config, tok_special_names[i])))
+			return false;
+	json_for(item, json_get(h->config, "additional_special_tokens")) if (!note_text(texts, item)) return false;
+	return true;
 }
 
 /* special_tokens_map.json overrides the configuration; its AddedTokens are special. */
@@ -131,25 +123,30 @@ static int merge_special_map(struct hf *h, const json *map)
 	return 0;
 }
 
+static int read_added_entry(struct hf *h, const json *item, const struct map *specials)
+{
+	struct hf_token token = { .normalized = 0 };
+	size_t n = strlen(item->string);
+	int64_t id;
+
+	token.text = (struct tspan){ arena_memdup(h->t->mem, item->string, n), n };
+	token.special = map_find(specials, item->string, n) != NULL;
+	token.normalized = !token.special;
+	if (!json_int(item, &id))
+		return err_set(h->err, HFGGUF_CORRUPT, "added_tokens.json: the id of \"%s\" is no number",
+			       item->string);
+	return token.text.p && put_entry(h, id, &token) ? 0 : err_nomem(h->err);
+}
+
 /* added_tokens.json: {"token": id} */
 static int read_added_file(struct hf *h, const json *j)
 {
-	json_for(item, j)
-	{
-		struct hf_token token = { .normalized = 0 };
-		int64_t id;
+	struct map specials = MAP_INIT;
+	int rc = special_texts(h, &specials) ? 0 : err_nomem(h->err);
 
-		token.text.p = arena_strdup(h->t->mem, item->string);
-		token.text.n = strlen(item->string);
-		token.special = is_special_text(h, item->string);
-		token.normalized = !token.special;
-		if (!json_int(item, &id))
-			return err_set(h->err, HFGGUF_CORRUPT, "added_tokens.json: the id of \"%s\" is no number",
-				       item->string);
-		if (!token.text.p || !put_entry(h, id, &token))
-			return err_nomem(h->err);
-	}
-	return 0;
+	json_for(item, j) if (!rc) rc = read_added_entry(h, item, &specials);
+	map_free(&specials);
+	return rc;
 }
 
 /* The added tokens of tokenizer.json, under the ids that they have there. */

@@ -15,15 +15,14 @@ static char *skip_space(char *p, const char *end)
 	return p;
 }
 
-/* Behind the string that begins at p; NULL: it does not end. */
+/* Behind the string that begins at p; NULL: it does not end. (strcspn makes a table for every call.) */
 static char *skip_string(char *p, char *end)
 {
-	for (p++; p < end; p += 2) { /* past a backslash and what it escapes */
-		p += strcspn(p, "\"\\");
-		if (p >= end)
-			return NULL;
+	for (p++; p < end; p++) {
 		if (*p == '"')
 			return p + 1;
+		if (*p == '\\')
+			p++;
 	}
 	return NULL;
 }

@@ -66,7 +66,7 @@ static bool add_words(struct slow_spm *s, const char *words)
 /* The token that stands for an id of the slow tokenizer. */
 static struct tspan slow_token(const struct slow_spm *s, int64_t id)
 {
-	for (size_t i = 0; i < s->h->decoder.n; i++)
+	for (size_t i = s->h->decoder.n; i-- > 0;)
 		if (s->h->decoder.v[i].id == id)
 			return s->h->decoder.v[i].token.text;
 	if ((uint64_t)id < s->model.n)
