@@ -240,7 +240,7 @@ static int parse_quantifiers(struct onig *o)
 }
 
 /* "(?imx-imx" with o->p at the first letter. Sets *isolated for the form without a colon. */
-static int parse_options(struct onig *o, bool *isolated, bool *extended)
+static int parse_options(struct onig *o, bool *isolated)
 {
 	bool off = false;
 
@@ -252,12 +252,13 @@ static int parse_options(struct onig *o, bool *isolated, bool *extended)
 			break;
 		case 'i':
 			buf_putc(o->out, 'i');
+			o->caseless = !off;
 			break;
 		case 'm':
 			buf_putc(o->out, 's');
 			break;
 		case 'x':
-			*extended = !off;
+			o->extended = !off;
 			break;
 		default:
 			return onig_refuse(o, "an unknown group");
@@ -271,7 +272,7 @@ static int parse_options(struct onig *o, bool *isolated, bool *extended)
 }
 
 /* o->p behind "(?". */
-static int group_head(struct onig *o, bool *isolated, bool *extended)
+static int group_head(struct onig *o, bool *isolated)
 {
 	static const char *const same[] = { ":", "=", "!", ">", "<=", "<!" };
 
@@ -290,13 +291,13 @@ static int group_head(struct onig *o, bool *isolated, bool *extended)
 		o->p = stop + 1;
 		return 0;
 	}
-	return parse_options(o, isolated, extended);
+	return parse_options(o, isolated);
 }
 
 /* o->p behind the parenthesis. */
 static int parse_group(struct onig *o, int *open_options)
 {
-	bool isolated = false, extended = o->extended, outer = o->extended;
+	bool isolated = false, extended = o->extended, caseless = o->caseless;
 	size_t start = o->out->n;
 	int rc = 0;
 
@@ -311,12 +312,11 @@ static int parse_group(struct onig *o, int *open_options)
 	if (onig_at(o, "*"))
 		return onig_refuse(o, "a callout");
 	if (onig_skip(o, "?"))
-		rc = group_head(o, &isolated, &extended);
+		rc = group_head(o, &isolated);
 	else
 		buf_putc(o->out, '(');
 	if (rc)
 		return rc;
-	o->extended = extended;
 	o->atom = NO_ATOM;
 	if (isolated) {
 		(*open_options)++;
@@ -326,7 +326,8 @@ static int parse_group(struct onig *o, int *open_options)
 	if (!rc && !onig_skip(o, ")"))
 		rc = onig_refuse(o, "an unclosed group");
 	buf_putc(o->out, ')');
-	o->extended = outer;
+	o->extended = extended;
+	o->caseless = caseless;
 	o->atom = start;
 	return rc;
 }
@@ -388,7 +389,7 @@ static bool skip_extended(struct onig *o)
 /* Alternatives up to the closing parenthesis or the end. */
 static int parse_sequence(struct onig *o)
 {
-	bool extended = o->extended;
+	bool extended = o->extended, caseless = o->caseless;
 	int open_options = 0, rc = 0;
 
 	o->atom = NO_ATOM;
@@ -402,6 +403,7 @@ static int parse_sequence(struct onig *o)
 	while (open_options--)
 		buf_putc(o->out, ')');
 	o->extended = extended;
+	o->caseless = caseless;
 	return rc;
 }
 

@@ -16,7 +16,7 @@ struct onig {
 	struct err *err;
 	size_t atom; /* where the last atom begins in out, or SIZE_MAX */
 	int depth;
-	bool extended;
+	bool extended, caseless;
 };
 
 /* A class under construction: items go into one pair of brackets, alternatives beside it. */

@@ -205,6 +205,13 @@ static bool add_posix(struct onig_set *s, const char *name, size_t n, bool negat
 	return false;
 }
 
+/* Oniguruma folds these too in a case-insensitive group; PCRE2 takes them as they are. */
+static bool depends_on_case(const char *name)
+{
+	return str_in(name, "lu ll lt lc upper lower uppercase lowercase cased uppercaseletter lowercaseletter "
+			    "titlecaseletter casedletter");
+}
+
 /* \p{…}: o->p behind the p. */
 static int parse_property(struct onig *o, struct onig_set *s, bool negated)
 {
@@ -228,6 +235,8 @@ static int parse_property(struct onig *o, struct onig_set *s, bool negated)
 	if (!onig_skip(o, "}"))
 		return onig_refuse(o, "an unclosed property");
 	name[n] = 0;
+	if (o->caseless && depends_on_case(name))
+		return onig_refuse(o, "a property of upper or lower case in a case-insensitive group");
 	if (n == 10 && !memcmp(name, "posixpunct", 10))
 		onig_add_named(s, "p s", negated);
 	else if ((p = find_property(name, n)))
@@ -242,6 +251,7 @@ int onig_escaped_class(struct onig *o, struct onig_set *s, bool in_class)
 {
 	char c = *o->p;
 	bool negated = c < 'a';
+
 	switch (c | 32) {
 	case 's':
 		add_items(s, SPACE, negated);
@@ -319,6 +329,8 @@ static int posix_bracket(struct onig *o, struct onig_set *s)
 	if (negated)
 		name++;
 	stop = memmem(name, (size_t)(o->end - name), ":]", 2);
+	if (stop && o->caseless && stop - name == 5 && (!memcmp(name, "upper", 5) || !memcmp(name, "lower", 5)))
+		return onig_refuse(o, "a bracket of upper or lower case in a case-insensitive group");
 	if (!stop || !add_posix(s, name, (size_t)(stop - name), negated))
 		return 0;
 	o->p = stop + 2;

@@ -26,7 +26,8 @@ static bool apply_template(struct tok_run *r, const struct tok_node *n, size_t s
 			if (!tok_emit(r, p->sequence ? r->ids->v[start + k] : p->ids[k]))
 				return false;
 	}
-	memmove(r->ids->v + start, r->ids->v + end, (r->ids->n - end) * sizeof(*r->ids->v));
+	if (len && r->ids->n > end)
+		memmove(r->ids->v + start, r->ids->v + end, (r->ids->n - end) * sizeof(*r->ids->v));
 	r->ids->n -= len;
 	return true;
 }
