@@ -80,8 +80,12 @@ static int add_files(struct hfgguf_model *m, const struct product *p, const stru
 	for (size_t i = 0; i < n; i++) {
 		struct model_file *f = &m->files[m->n_files];
 
-		if (have_file(m, g[i].name))
+		if (have_file(m, g[i].name)) {
+			if (m->opt.outfile && !strchr(m->opt.outfile, '{'))
+				return err_set(err, HFGGUF_OPTION, "outfile=%s: several files would have this name; "
+					       "{ftype} in it tells them apart", m->opt.outfile);
 			return 0; /* two types come to the same file: AUTO and BF16 */
+		}
 		f->p = *p;
 		f->tensors_text = arena_printf(m->arena, "%zu", g[i].n_tensors);
 		if (vfile_make(&f->v, &g[i], m->src, m->opt.bigendian, &m->n_units, m->arena, err))
@@ -104,8 +108,10 @@ static int lay_out(struct hfgguf_model *m, const struct product *p, struct err *
 
 	if (!ts)
 		return err_nomem(err);
-	if (strchr(p->name, '/') || !*p->name)
+	if (strchr(p->name, '/') || !*p->name || !strcmp(p->name, ".") || !strcmp(p->name, ".."))
 		return err_set(err, HFGGUF_OPTION, "outfile=%s: a name without folder is wanted", p->name);
+	if (!strcmp(p->name, ".hfgguf"))
+		return err_set(err, HFGGUF_OPTION, "outfile=%s: this name is a mount's own folder", p->name);
 	if (m->opt.vocab_only && lo.empty_first)
 		return err_set(err, HFGGUF_OPTION, "vocab-only: splitting the vocabulary is not supported");
 	for (size_t i = 0; i < p->n_out; i++) {
@@ -164,9 +170,13 @@ static int add_converted(struct hfgguf_model *m, const char *outtype, struct err
 
 static int add_quantized(struct hfgguf_model *m, const char *type, struct err *err)
 {
-	struct conv *c = convert(m, m->opt.outtype, err);
+	struct conv *c;
 	struct product p;
 
+	if (m->opt.bigendian)
+		return err_set(err, HFGGUF_OPTION, "bigendian: llama-quantize reads no big-endian file; leave out "
+			       "one of both");
+	c = convert(m, m->opt.outtype, err);
 	if (!c || product_quantize(c, type, &p) || keep_kv(m, p.kv, err))
 		return err->code;
 	return lay_out(m, &p, err);

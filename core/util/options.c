@@ -105,7 +105,7 @@ static size_t distance(const char *a, const char *b)
 static int unknown(const char *name, struct err *err)
 {
 	const char *best = NULL;
-	size_t least = 4;
+	size_t least = strlen(name) < 8 ? (strlen(name) + 1) / 2 : 4; /* else any short name is like any other */
 
 	for (size_t i = 0; i < N_ROWS; i++) {
 		size_t d = distance(name, rows[i].option.name);
