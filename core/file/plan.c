@@ -3,6 +3,7 @@
 
 #include "core/file/encode.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +46,17 @@ static void put_json_str(struct buf *b, const char *s)
 
 /* ---- values ---- */
 
+/* JSON has no infinity and no NaN: strings stand for them. */
+static void put_float(struct buf *b, double f, int digits)
+{
+	buf_printf(b, isfinite(f) ? "%.*g" : "\"%.*g\"", digits, f);
+}
+
 static void put_number(struct buf *b, const struct kv *kv)
 {
 	switch (kv->type) {
-	case KV_F32: buf_printf(b, "%.9g", (double)(float)kv->v.f); break;
-	case KV_F64: buf_printf(b, "%.17g", kv->v.f); break;
+	case KV_F32: put_float(b, (double)(float)kv->v.f, 9); break;
+	case KV_F64: put_float(b, kv->v.f, 17); break;
 	case KV_BOOL: buf_puts(b, kv->v.b ? "true" : "false"); break;
 	case KV_I8:
 	case KV_I16:
@@ -65,8 +72,8 @@ static void put_item(struct buf *b, const struct kv *kv, size_t i)
 
 	switch (kv->item) {
 	case KV_STRING: put_json_text(b, ((const struct text *)p)[i].p, ((const struct text *)p)[i].n); break;
-	case KV_F32: buf_printf(b, "%.9g", (double)((const float *)p)[i]); break;
-	case KV_F64: buf_printf(b, "%.17g", ((const double *)p)[i]); break;
+	case KV_F32: put_float(b, (double)((const float *)p)[i], 9); break;
+	case KV_F64: put_float(b, ((const double *)p)[i], 17); break;
 	case KV_BOOL: buf_puts(b, ((const bool *)p)[i] ? "true" : "false"); break;
 	case KV_U8: buf_printf(b, "%u", ((const uint8_t *)p)[i]); break;
 	case KV_I8: buf_printf(b, "%d", ((const int8_t *)p)[i]); break;
@@ -172,6 +179,23 @@ static void put_notes_json(struct buf *b, const char *notes)
 	}
 }
 
+/* Of the tensors' data, as llama-quantize counts: without header and padding. */
+static double bits_per_weight(const struct vfile *f)
+{
+	double bytes = 0, weights = 0;
+
+	for (size_t i = 0; i < f->n_tensors; i++) {
+		const struct gguf_tensor *g = f->tensors[i].g;
+		double n = 1;
+
+		for (int d = 0; d < g->n_dims; d++)
+			n *= (double)g->dims[d];
+		bytes += (double)g->size_bytes;
+		weights += n;
+	}
+	return weights > 0 ? 8 * bytes / weights : 0;
+}
+
 /* Shards but the first hold no KV of the model. */
 static bool has_kv(const struct hfgguf_model *m, size_t file)
 {
@@ -192,6 +216,7 @@ char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 	put_json_str(&b, m->src->path);
 	buf_puts(&b, ",\n  \"class\": ");
 	put_json_str(&b, f->p.conv->hf_arch);
+	buf_printf(&b, ",\n  \"bits_per_weight\": %.4f", bits_per_weight(&f->v));
 	buf_puts(&b, ",\n  \"notes\": [");
 	put_notes_json(&b, f->p.note);
 	buf_puts(&b, "],\n  \"kv\": [\n");
@@ -245,8 +270,9 @@ char *hfgguf_plan_text(const struct hfgguf_model *m, size_t file)
 	if (file >= m->n_files)
 		return NULL;
 	f = &m->files[file];
-	buf_printf(&b, "%s  %llu bytes\n%s as %s, %zu tensors\n", f->v.g->name, (unsigned long long)f->v.g->size_bytes,
-		   f->p.conv->hf_arch, f->p.kv->arch, f->v.n_tensors);
+	buf_printf(&b, "%s  %llu bytes\n%s as %s, %zu tensors, %.2f bits per weight\n", f->v.g->name,
+		   (unsigned long long)f->v.g->size_bytes, f->p.conv->hf_arch, f->p.kv->arch, f->v.n_tensors,
+		   bits_per_weight(&f->v));
 	for (const char *s = f->p.note ? f->p.note : ""; *s;) {
 		size_t n = strcspn(s, "\n");
 
