@@ -79,7 +79,8 @@ const struct vocab_file *vocab_file_open(struct vocab_in *in, struct err *err)
 	if (vocab_has(in, "tokenizer.json")) {
 		text = vocab_read(in, "tokenizer.json", &n, err);
 		if (!text || take(f, text, n, err)) {
-			err_prefix(err, "%s", in->dir);
+			if (text) /* vocab_read names the folder itself */
+				err_prefix(err, "%s", in->dir);
 			vocab_file_free(f);
 			return NULL;
 		}
