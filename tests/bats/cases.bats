@@ -281,6 +281,27 @@ file_template() {
 		'f["chat_template.jinja"] = "JINJA {{ bos_token }}\n"'
 }
 
+@test "c18: rows that do not fit the type's blocks: the plan names the type taken and the bits per weight" {
+	variant Quant-Odd-Rows
+	run "$HFGGUF" plan "$DIR" -o quantize=Q4_K_M
+	assert_success
+	assert_line --regexp '^note: .*: rows of [0-9]+ do not fit Q4_K blocks, Q5_0 instead$'
+	assert_line --regexp ', [0-9]+\.[0-9]{2} bits per weight$'
+	for type in Q2_K Q3_K_S Q4_K_S Q5_K_S Q6_K IQ3_XXS IQ3_S IQ4_XS; do
+		run "$HFGGUF" plan "$DIR" -o quantize=$type
+		assert_success
+		assert_line --regexp '^note: .* do not fit'
+	done
+}
+
+@test "c18: the plan's bits per weight are those of its tensors" {
+	command -v jq >/dev/null || skip "no jq"
+	variant Quant-Odd-Rows
+	run jq -r '.bits_per_weight as $b | [.tensors[].size] as $s | [.tensors[].shape | reduce .[] as $d (1; . * $d)] as $n
+		| ($s | add) * 8 / ($n | add) - $b | fabs < 0.001' < <("$HFGGUF" plan --json "$DIR" -o quantize=Q4_K_M)
+	assert_output true
+}
+
 @test "c19: rows of 33 and 14 with q8_0 become F16" {
 	for n in 33 14; do
 		variant $TINY "w = {k: [v[0], [$n if x == 96 else x for x in v[1]], v[2]] for k, v in w.items()}" \
@@ -532,4 +553,35 @@ rope() {
 	refused outtype=f16 "tokenizer_config.json: not a regular file"
 	ln -sf /dev/zero "$DIR/tokenizer_config.json"
 	refused outtype=f16 "tokenizer_config.json: not a regular file"
+}
+
+@test "outfile= that is no name for a file is refused" {
+	variant $TINY
+	for name in . .. .hfgguf a/b /x ''; do
+		refused "outfile=$name" "outfile=$name:"
+	done
+	refused "outfile=x,type=F16:Q8_0" "outfile=x" "{ftype}"
+	assert_equal "$("$HFGGUF" ls "$DIR" -o 'outfile={ftype},type=F16:Q8_0' | wc -l)" 2
+}
+
+@test "quantizing a big-endian file is refused, as llama-quantize does" {
+	variant $TINY
+	refused bigendian,quantize=Q4_K_M bigendian
+	refused bigendian,type=F16:Q4_K_M bigendian
+}
+
+@test "plan --json is JSON where a key holds infinity" {
+	variant gemma-3n-text-0.2B
+	run python3 -c '
+import json, sys
+def bad(name): raise ValueError(name)
+json.load(sys.stdin, parse_constant=bad)' < <("$HFGGUF" plan --json "$DIR")
+	assert_success
+}
+
+@test "a suggestion for a mistyped option is like it" {
+	variant $TINY
+	refused x=1 '"x" is unknown'
+	refute_output --partial "did you mean"
+	refused outypt=f16 'did you mean "outtype"'
 }
