@@ -1,9 +1,9 @@
 # Size and memory: a sparse checkpoint of 1 TB, and 1.2 GB read through a mount.
-# Limits on memory are strict; on time they are several times what a loaded two-core machine needs.
+# Times are the best of three: idle, a two-core machine needs half of the limits, but it may not be idle.
 . "$(dirname "$0")/../lib.bash"
 scratch
 
-plan_limit_ms=${SCALE_PLAN_MS:-6000} plan_limit_kib=$((300 * 1024)) read_limit_kib=$((200 * 1024))
+plan_limit_ms=${SCALE_PLAN_MS:-2000} plan_limit_kib=$((300 * 1024)) read_limit_kib=$((200 * 1024))
 
 # within DESCRIPTION VALUE LIMIT UNIT
 within() {
@@ -24,11 +24,22 @@ mounted() { # DIR OPTIONS: mounts $model and sets $pid
 	[[ $pid ]] || { not_ok "scale: the daemon of $1 is found"; return 1; }
 }
 
+# The least of the first column of lines on standard input.
+least() { sort -n | head -n 1 | cut -d' ' -f1; }
+
+plan_three_times() {
+	local i
+	for i in 1 2 3; do
+		"$TOOLS/maxrss" "$TMP/use" "$HFGGUF" plan "$model" >"$TMP/plan" || return
+		cat "$TMP/use" >>"$TMP/times"
+	done
+}
+
 sparse_plan() {
 	local ms kib
-	check "scale: plan of 1 TB in 46,623 tensors" sh -c "'$TOOLS/maxrss' '$TMP/use' '$HFGGUF' plan '$model' >'$TMP/plan'" || return
+	check "scale: plan of 1 TB in 46,623 tensors" plan_three_times || return
 	read -r ms kib <"$TMP/use"
-	within "time of the plan of 1 TB" "$ms" "$plan_limit_ms" ms
+	within "time of the plan of 1 TB" "$(least <"$TMP/times")" "$plan_limit_ms" ms
 	within "memory of the plan of 1 TB" "$kib" $plan_limit_kib KiB
 	check "scale: the plan names the experts of the last layer" grep -q 'blk.59.ffn_down_exps.weight' "$TMP/plan"
 }
@@ -41,12 +52,24 @@ random_reads() { # FILE SIZE COUNT: 4 KiB reads all over the file
 	done
 }
 
+mount_twice() {
+	local i start
+	for i in 1 2; do
+		start=$(date +%s%N)
+		"$MOUNT" "$model" "$1" -o outtype=q8_0 || return
+		echo $((($(date +%s%N) - start) / 1000000)) >>"$TMP/mounts"
+		unmount "$1" || return
+	done
+}
+
 sparse_mount() {
-	local mnt=$TMP/sparse file start ms before size
+	local mnt=$TMP/sparse file start before size
+	mkdir -p "$mnt"
+	check "scale: 1 TB mounts and unmounts twice" mount_twice "$mnt"
 	start=$(date +%s%N)
 	mounted "$mnt" outtype=q8_0 || return
-	ms=$((($(date +%s%N) - start) / 1000000))
-	within "time to mount 1 TB" $ms "$plan_limit_ms" ms
+	echo $((($(date +%s%N) - start) / 1000000)) >>"$TMP/mounts"
+	within "time to mount 1 TB" "$(least <"$TMP/mounts")" "$plan_limit_ms" ms
 	file=$(echo "$mnt"/*.gguf)
 	size=$(stat -c %s "$file")
 	check "scale: the q8_0 file has $size bytes" test "$size" -gt 500000000000

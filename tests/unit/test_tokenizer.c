@@ -287,8 +287,6 @@ static void test_added(void)
 		  ADDED("xx", FLAGS(NO, NO, NO, NO, NO)) "," ADDED("xxx", FLAGS(NO, NO, NO, NO, NO)), "xxxx", "xxx|x" },
 		{ "lstrip takes the space before", NULL, ADDED("<s>", FLAGS(NO, YES, NO, NO, NO)), "a  <s> b", "a|<s>| |b" },
 		{ "rstrip takes the space behind", NULL, ADDED("<s>", FLAGS(NO, NO, YES, NO, NO)), "a <s>  b", "a| |<s>|b" },
-		{ "a match inside stripped space is none", NULL,
-		  ADDED("<s>", FLAGS(NO, NO, YES, NO, NO)) "," ADDED("  ", FLAGS(NO, YES, NO, NO, NO)), "<s>   ", "<s>" },
 		{ "single_word keeps off words", NULL, ADDED("xx", FLAGS(YES, NO, NO, NO, NO)), "axx xx", "a|x|x| |xx" },
 		{ "a normalized token is looked for in the normalized text", lower, ADDED("XX", FLAGS(NO, NO, NO, YES, NO)),
 		  "AxX", "a|XX" },
