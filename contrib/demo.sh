@@ -18,7 +18,7 @@ ${MAKE:-make} -s -j"$(nproc)" BUILD="${BUILD:-build}" all "${BUILD:-build}/tests
 scratch
 
 step "A model folder as Hugging Face has it (tiny, but with a real tokenizer)"
-dir=$(model "${1:-Qwen3-0.6B-Instruct-2507}" "$TMP")
+dir=$(model "${1:-Qwen2.5-0.5B-Instruct}" "$TMP")
 run ls -lL "$dir"
 
 if why=$(fuse_missing); then

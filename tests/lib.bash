@@ -63,9 +63,10 @@ eventually() {
 
 # daemon_of FOLDER: process ids of the daemons of a mount point.
 daemon_of() {
-	local pid
-	for pid in $(pgrep -f hfgguf); do
-		[[ $pid == "$$" ]] || tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -Fxq -- "$1" && echo "$pid"
+	local found program
+	for found in $(grep -lFzx -- "$1" /proc/[0-9]*/cmdline 2>/dev/null); do
+		{ IFS= read -rd '' program <"$found"; } 2>/dev/null
+		[[ $program == *hfgguf ]] && basename "${found%/cmdline}"
 	done
 	return 0
 }
