@@ -14,10 +14,11 @@ teardown() { unmount_all; }
 }
 
 @test "SIGINT ends the foreground with success" {
-	setsid --wait bash -c 'trap - INT; exec "$0" mount -f "$1" "$2"' "$HFGGUF" "$SMALL" "$MNT" 3>&- &
+	env --default-signal=INT "$HFGGUF" mount -f "$SMALL" "$MNT" 3>&- & # a shell that ignores it could not give it back
 	job=$!
 	eventually 5 is_mounted "$MNT"
-	kill -INT "$(server)"
+	kill -INT $job
+	eventually 10 gone $job
 	wait $job
 	not_mounted "$MNT"
 }
