@@ -97,11 +97,7 @@ static int add_files(struct hfgguf_model *m, const struct product *p, const stru
 
 static int lay_out(struct hfgguf_model *m, const struct product *p, struct err *err)
 {
-	struct layout_options lo = { .max_bytes = p->split ? m->opt.split_max_size : 0,
-				     .max_tensors = p->split ? m->opt.split_max_tensors : 0,
-				     .empty_first = p->split && m->opt.no_tensor_first_split,
-				     .big_endian = m->opt.bigendian, .vocab_only = m->opt.vocab_only,
-				     .shard_of = p->shard_of };
+	struct layout_options lo = p->split ? product_split(&m->opt) : (struct layout_options){ 0 };
 	struct gguf_tensor *ts = arena_array(m->arena, p->n_out + 1, sizeof(*ts));
 	struct gguf_file *g;
 	size_t n;
@@ -112,15 +108,13 @@ static int lay_out(struct hfgguf_model *m, const struct product *p, struct err *
 		return err_set(err, HFGGUF_OPTION, "outfile=%s: a name without folder is wanted", p->name);
 	if (!strcmp(p->name, ".hfgguf"))
 		return err_set(err, HFGGUF_OPTION, "outfile=%s: this name is a mount's own folder", p->name);
+	lo.shard_of = p->shard_of;
+	lo.big_endian = m->opt.bigendian;
+	lo.vocab_only = m->opt.vocab_only;
 	if (m->opt.vocab_only && lo.empty_first)
 		return err_set(err, HFGGUF_OPTION, "vocab-only: splitting the vocabulary is not supported");
-	for (size_t i = 0; i < p->n_out; i++) {
-		const struct out_tensor *o = &p->out[i];
-
-		ts[i] = (struct gguf_tensor){ .name = o->name, .type = o->type, .n_dims = o->t->n_dims,
-					      .size_bytes = o->size_bytes, .owner = o };
-		memcpy(ts[i].dims, o->dims, sizeof(ts[i].dims));
-	}
+	for (size_t i = 0; i < p->n_out; i++)
+		ts[i] = product_tensor(&p->out[i]);
 	if (layout_make(p->name, p->kv, ts, p->n_out, &lo, m->arena, &g, &n, err))
 		return err->code;
 	return add_files(m, p, g, n, err);

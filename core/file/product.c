@@ -1,5 +1,22 @@
 #include "core/file/product.h"
 
+#include <string.h>
+
+struct layout_options product_split(const struct options *opt)
+{
+	return (struct layout_options){ .max_bytes = opt->split_max_size, .max_tensors = opt->split_max_tensors,
+					.empty_first = opt->no_tensor_first_split };
+}
+
+struct gguf_tensor product_tensor(const struct out_tensor *o)
+{
+	struct gguf_tensor t = { .name = o->name, .type = o->type, .n_dims = o->t->n_dims,
+				 .size_bytes = o->size_bytes, .owner = o };
+
+	memcpy(t.dims, o->dims, sizeof(t.dims));
+	return t;
+}
+
 int product_convert(struct conv *c, struct product *out)
 {
 	*out = (struct product){ .conv = c, .kv = &c->kv, .out = c->out.v, .n_out = c->out.n, .name = conv_file_name(c),

@@ -5,6 +5,7 @@
 #define CORE_FILE_PRODUCT_H
 
 #include "core/arch/arch.h"
+#include "core/gguf/layout.h"
 
 struct product {
 	const struct conv *conv; /* where it comes from */
@@ -16,6 +17,12 @@ struct product {
 	const uint32_t *shard_of;
 	bool split; /* the split options apply */
 };
+
+/* The converter's split options. */
+struct layout_options product_split(const struct options *opt);
+
+/* A tensor as the layout wants it. */
+struct gguf_tensor product_tensor(const struct out_tensor *o);
 
 /* The converter's file. */
 int product_convert(struct conv *c, struct product *out);

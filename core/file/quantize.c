@@ -33,7 +33,7 @@ struct job {
 	struct kv_list *kv;
 	struct out_tensor *out; /* in the tool's order; t and type of the base at first */
 	const char **base_name; /* names before pruning renumbered them */
-	uint32_t *shard; /* of the base file */
+	uint32_t *shard; /* keep-split: where the base file has each of out; else NULL */
 	size_t n;
 	struct buf note;
 };
@@ -215,6 +215,34 @@ static int renumber(struct job *j, const char *name, const char **out)
 	return *out ? 0 : j->c->err->code;
 }
 
+/* keep-split: the shards that the base file would be cut into. */
+static int find_shards(struct job *j)
+{
+	struct conv *c = j->c;
+	struct layout_options split = product_split(j->opt);
+	struct gguf_tensor *base = arena_array(c->arena, c->out.n + 1, sizeof(*base));
+
+	j->shard = arena_array(c->arena, c->out.n + 1, sizeof(*j->shard));
+	if (!j->shard || !base)
+		return err_nomem(c->err);
+	for (size_t i = 0; i < c->out.n; i++)
+		base[i] = product_tensor(&c->out.v[i]);
+	return layout_shards(base, c->out.n, &split, j->shard, c->err);
+}
+
+/* The tool writes no shard without tensors, but for the first. */
+static int check_shards(const struct job *j)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; j->shard && i < j->n; last = j->shard[i++])
+		if (j->shard[i] > last + 1)
+			return err_set(j->c->err, HFGGUF_OPTION,
+				       "prune-layers=%s: leaves shard %u without tensors; leave out keep-split",
+				       j->opt->prune_layers, last + 2);
+	return 0;
+}
+
 static int list_tensors(struct job *j)
 {
 	struct conv *c = j->c;
@@ -224,11 +252,19 @@ static int list_tensors(struct job *j)
 	j->base_name = arena_array(c->arena, c->out.n + 1, sizeof(*j->base_name));
 	if (!j->out || !j->base_name)
 		return err_nomem(c->err);
-	for (size_t i = 0; i < c->out.n; i++)
-		if (!is_pruned(j, layer_of(c->out.v[i].name)))
-			j->out[n++] = c->out.v[i];
+	if (j->opt->keep_split && find_shards(j))
+		return c->err->code;
+	for (size_t i = 0; i < c->out.n; i++) {
+		if (is_pruned(j, layer_of(c->out.v[i].name)))
+			continue;
+		if (j->shard)
+			j->shard[n] = j->shard[i];
+		j->out[n++] = c->out.v[i];
+	}
 	j->n = n;
-	if (!j->opt->keep_split) /* with it the order is the file's */
+	if (check_shards(j))
+		return c->err->code;
+	if (!j->shard) /* else the order is the base file's */
 		qsort(j->out, n, sizeof(*j->out), by_name);
 	for (size_t i = 0; i < n; i++) {
 		j->base_name[i] = j->out[i].name;
@@ -506,7 +542,7 @@ int product_quantize(struct conv *c, const char *type, struct product *out)
 		const char *notes = c->note ? c->note : "", *more = j.note.p ? j.note.p : "";
 
 		*out = (struct product){ .conv = c, .kv = j.kv, .out = j.out, .n_out = j.n, .type = mixture->name,
-					 .name = file_name(c, mixture->name), .split = c->opt->keep_split };
+					 .name = file_name(c, mixture->name), .shard_of = j.shard };
 		out->note = arena_printf(c->arena, "%s%s%s", notes, *notes && *more ? "\n" : "", more);
 		e = out->name && out->note && !j.note.failed ? 0 : err_nomem(c->err);
 	}

@@ -162,13 +162,31 @@ static bool cut(shard_list *shards, const struct gguf_tensor *t, size_t n, const
 	return ok && shards->n <= UINT16_MAX;
 }
 
+static int cut_failed(const shard_list *shards, struct err *err)
+{
+	if (shards->n > UINT16_MAX)
+		return err_set(err, HFGGUF_OPTION, "the split options would make more than 65535 files");
+	return err_nomem(err);
+}
+
+int layout_shards(const struct gguf_tensor *tensors, size_t n, const struct layout_options *opt, uint32_t *shard_of,
+		  struct err *err)
+{
+	shard_list shards = VEC_INIT;
+	int e = cut(&shards, tensors, n, opt) ? 0 : cut_failed(&shards, err);
+
+	for (size_t k = 0; k < shards.n && !e; k++)
+		for (size_t i = 0; i < shards.v[k].n; i++)
+			shard_of[shards.v[k].first + i] = (uint32_t)k;
+	vec_free(&shards);
+	return e;
+}
+
 static const char *shard_name(const char *name, size_t i, size_t n, struct arena *arena)
 {
 	const char *dot = strrchr(name, '.');
 	size_t stem = dot && dot != name ? (size_t)(dot - name) : strlen(name);
 
-	if (n == 1)
-		return arena_strdup(arena, name);
 	return arena_printf(arena, "%.*s-%05zu-of-%05zu.gguf", (int)stem, name, i + 1, n);
 }
 
@@ -217,17 +235,17 @@ int layout_make(const char *name, const struct kv_list *kv, const struct gguf_te
 
 	if (!all || !(opt->shard_of ? cut_as_given(&shards, n, opt->shard_of) : cut(&shards, tensors, n, opt)) ||
 	    !(f = arena_array(arena, shards.n, sizeof(*f)))) {
+		e = cut_failed(&shards, err);
 		vec_free(&shards);
-		return shards.n > UINT16_MAX ? err_set(err, HFGGUF_OPTION,
-						       "the split options would make more than 65535 files")
-					     : err_nomem(err);
+		return e;
 	}
 	if (n)
 		memcpy(all, tensors, n * sizeof(*all));
 	for (size_t i = 0; i < shards.n && !e; i++) {
 		struct writer w = { BUF_INIT, opt->big_endian };
 
-		f[i].name = shard_name(name, i, shards.n, arena);
+		f[i].name = shards.n == 1 && !opt->shard_of ? arena_strdup(arena, name)
+							    : shard_name(name, i, shards.n, arena);
 		f[i].tensors = all + shards.v[i].first;
 		f[i].n_tensors = shards.v[i].n;
 		put_head(&w, kv, &f[i], i, shards.n, n);

@@ -36,10 +36,15 @@ struct gguf_file {
 struct layout_options {
 	uint64_t max_bytes, max_tensors; /* of a shard; 0: no limit */
 	bool empty_first;                /* no-tensor-first-split */
-	const uint32_t *shard_of;        /* ascending shard of each tensor instead of the limits, or NULL */
+	/* Ascending shard of each tensor instead of the limits, or NULL. A single file has a shard's name then too. */
+	const uint32_t *shard_of;
 	bool big_endian;
 	bool vocab_only; /* header and KV, nothing behind */
 };
+
+/* The shard of each of n tensors by the limits: what shard_of takes. The first may have none. */
+int layout_shards(const struct gguf_tensor *tensors, size_t n, const struct layout_options *opt, uint32_t *shard_of,
+		  struct err *err);
 
 /* Lays tensors out in one or more files called `name` ("x.gguf", shards "x-00001-of-00003.gguf"). */
 int layout_make(const char *name, const struct kv_list *kv, const struct gguf_tensor *tensors, size_t n,

@@ -201,7 +201,7 @@ install_helper() {
 	((EUID == 0)) || skip "not root"
 	unshare -m --propagation private sleep 60 3>&- &
 	pid=$!
-	other() { [[ $(readlink /proc/$pid/ns/mnt) != "$(readlink /proc/self/ns/mnt)" ]]; }
+	other() { [[ $(readlink /proc/$pid/ns/mnt) == mnt:* && ! /proc/$pid/ns/mnt -ef /proc/self/ns/mnt ]]; }
 	eventually 5 other || skip "cannot make a namespace"
 	"$MOUNT" "$SMALL" "$MNT" -N "/proc/$pid/ns/mnt"
 	not_mounted "$MNT"

@@ -66,6 +66,9 @@ static void test_shards(void)
 	ok(!make(&(struct layout_options){ .shard_of = (const uint32_t[]){ 0, 2, 2 } }, &f, &n) && n == 3 &&
 	   !f[1].n_tensors,
 	   "tensors go where they are told");
+	ok(!make(&(struct layout_options){ .shard_of = (const uint32_t[]){ 0, 0, 0 } }, &f, &n) && n == 1 &&
+	   !strcmp(f->name, "model-00001-of-00001.gguf"),
+	   "one shard that was asked for has a shard's name");
 	ok(!make(&(struct layout_options){ .vocab_only = true }, &f, &n) && f->size_bytes >= f->header_bytes,
 	   "a vocabulary has no data");
 }
