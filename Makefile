@@ -155,11 +155,13 @@ D = $(DESTDIR)
 MAN1 := $(wildcard contrib/man/*.1)
 MAN8 := $(wildcard contrib/man/*.8)
 COMPLETIONS := $(wildcard contrib/completion/*.bash)
+EXAMPLES := $(wildcard contrib/fstab/* contrib/systemd/*)
 INSTALLED = $(BINDIR)/hfgguf $(MOUNTHELPERDIR)/mount.hfgguf $(LIBDIR)/libhfgguf.a $(LIBDIR)/libhfgguf.so \
 	$(LIBDIR)/libhfgguf.so.0 $(LIBDIR)/libhfgguf.so.$(VERSION) $(PKGCONFIGDIR)/libhfgguf.pc \
 	$(patsubst include/%,$(INCLUDEDIR)/%,$(wildcard include/hfgguf/*.h)) \
 	$(patsubst contrib/man/%,$(MANDIR)/man1/%,$(MAN1)) $(patsubst contrib/man/%,$(MANDIR)/man8/%,$(MAN8)) \
-	$(patsubst contrib/completion/%.bash,$(BASHCOMPDIR)/%,$(COMPLETIONS)) $(DOCDIR)/README.md $(DOCDIR)/LICENSE
+	$(patsubst contrib/completion/%.bash,$(BASHCOMPDIR)/%,$(COMPLETIONS)) $(DOCDIR)/README.md $(DOCDIR)/LICENSE \
+	$(addprefix $(DOCDIR)/examples/,$(notdir $(EXAMPLES)))
 
 # The links are absolute: /sbin may itself be a link to usr/sbin.
 install: all
@@ -174,13 +176,14 @@ install: all
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 		-e 's|@PACKAGES@|$(CORE_PKGS)|' contrib/libhfgguf.pc.in >"$D$(PKGCONFIGDIR)/libhfgguf.pc"
 	$(Q)$(INSTALL) -m 644 README.md LICENSE "$D$(DOCDIR)/"
+	$(Q)$(foreach e,$(EXAMPLES),$(INSTALL) -D -m 644 $e "$D$(DOCDIR)/examples/$(notdir $e)" &&) :
 	$(Q)$(foreach p,$(MAN1),$(INSTALL) -D -m 644 $p "$D$(MANDIR)/man1/$(notdir $p)" &&) :
 	$(Q)$(foreach p,$(MAN8),$(INSTALL) -D -m 644 $p "$D$(MANDIR)/man8/$(notdir $p)" &&) :
 	$(Q)$(foreach p,$(COMPLETIONS),$(INSTALL) -D -m 644 $p "$D$(BASHCOMPDIR)/$(basename $(notdir $p))" &&) :
 
 uninstall:
 	$(Q)rm -f $(foreach f,$(INSTALLED),"$D$f")
-	$(Q)rmdir "$D$(INCLUDEDIR)/hfgguf" "$D$(DOCDIR)" 2>/dev/null || :
+	$(Q)rmdir "$D$(INCLUDEDIR)/hfgguf" "$D$(DOCDIR)/examples" "$D$(DOCDIR)" 2>/dev/null || :
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
