@@ -5,6 +5,7 @@
 #include "core/file/product.h"
 
 #include "core/file/encode.h"
+#include "core/file/prune.h"
 #include "core/quant/imatrix.h"
 #include "core/quant/policy.h"
 #include "core/util/checked.h"
@@ -28,8 +29,7 @@ struct job {
 	bool has_imatrix;
 	struct override *overrides;
 	size_t n_overrides;
-	int *pruned; /* ascending */
-	size_t n_pruned;
+	struct prune prune;
 	struct kv_list *kv;
 	struct out_tensor *out; /* in the tool's order; t and type of the base at first */
 	const char **base_name; /* names before pruning renumbered them */
@@ -87,34 +87,6 @@ static int find_override(void *arg, const char *name)
 	return found;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b;
-}
-
-static int parse_prune(struct job *j)
-{
-	const char *s = j->opt->prune_layers;
-
-	if (!s)
-		return 0;
-	j->pruned = arena_array(j->c->arena, strlen(s) + 1, sizeof(*j->pruned));
-	if (!j->pruned)
-		return err_nomem(j->c->err);
-	while (*s) {
-		char *end;
-		long v = strtol(s, &end, 10);
-
-		if (!isdigit((unsigned char)*s) || (*end && *end != ',') || v > 65535)
-			return err_set(j->c->err, HFGGUF_OPTION, "prune-layers=%s: layer numbers are wanted",
-				       j->opt->prune_layers);
-		j->pruned[j->n_pruned++] = (int)v;
-		s = *end ? end + 1 : end;
-	}
-	qsort(j->pruned, j->n_pruned, sizeof(*j->pruned), by_number);
-	return 0;
-}
-
 static int parse_options(struct job *j)
 {
 	const struct options *o = j->opt;
@@ -124,7 +96,7 @@ static int parse_options(struct job *j)
 		return err_set(err, HFGGUF_OPTION, "include-weights and exclude-weights exclude each other");
 	if (type_option(j, "output-tensor-type", o->output_tensor_type, &j->policy.output_type) ||
 	    type_option(j, "token-embedding-type", o->token_embedding_type, &j->policy.embedding_type) ||
-	    parse_prune(j))
+	    prune_parse(&j->prune, o->prune_layers, j->c->arena, err))
 		return err->code;
 	j->overrides = arena_array(j->c->arena, o->tensor_type.n + 1, sizeof(*j->overrides));
 	if (!j->overrides)
@@ -193,28 +165,6 @@ static int by_name(const void *a, const void *b)
 	return lx != ly ? (lx < ly ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static bool is_pruned(const struct job *j, int layer)
-{
-	for (size_t i = 0; i < j->n_pruned; i++)
-		if (j->pruned[i] == layer)
-			return true;
-	return false;
-}
-
-/* Layers behind a pruned one move up. */
-static int renumber(struct job *j, const char *name, const char **out)
-{
-	int layer = layer_of(name), before = 0;
-
-	for (size_t i = 0; i < j->n_pruned; i++)
-		before += j->pruned[i] < layer && (!i || j->pruned[i] != j->pruned[i - 1]);
-	*out = name;
-	if (layer < 0 || !before)
-		return 0;
-	*out = conv_printf(j->c, "blk.%d%s", layer - before, strchr(name + 4, '.'));
-	return *out ? 0 : j->c->err->code;
-}
-
 /* keep-split: the shards that the base file would be cut into. */
 static int find_shards(struct job *j)
 {
@@ -243,33 +193,52 @@ static int check_shards(const struct job *j)
 	return 0;
 }
 
+/* The tool renumbers layers as it meets them: in the order of the names, whatever the order of the file is. */
+static int number_layers(struct job *j)
+{
+	struct conv *c = j->c;
+
+	if (!j->prune.n)
+		return 0;
+	memcpy(j->out, c->out.v, c->out.n * sizeof(*j->out));
+	qsort(j->out, c->out.n, sizeof(*j->out), by_name);
+	for (size_t i = 0; i < c->out.n; i++)
+		if (prune_add(&j->prune, j->out[i].name, c->err))
+			return c->err->code;
+	return 0;
+}
+
+static int keep_unpruned(struct job *j)
+{
+	struct conv *c = j->c;
+
+	for (size_t i = 0; i < c->out.n; i++) {
+		if (prune_drops(&j->prune, c->out.v[i].name))
+			continue;
+		if (j->shard)
+			j->shard[j->n] = j->shard[i];
+		j->out[j->n++] = c->out.v[i];
+	}
+	return check_shards(j);
+}
+
 static int list_tensors(struct job *j)
 {
 	struct conv *c = j->c;
-	size_t n = 0;
 
 	j->out = arena_array(c->arena, c->out.n + 1, sizeof(*j->out));
 	j->base_name = arena_array(c->arena, c->out.n + 1, sizeof(*j->base_name));
 	if (!j->out || !j->base_name)
 		return err_nomem(c->err);
-	if (j->opt->keep_split && find_shards(j))
-		return c->err->code;
-	for (size_t i = 0; i < c->out.n; i++) {
-		if (is_pruned(j, layer_of(c->out.v[i].name)))
-			continue;
-		if (j->shard)
-			j->shard[n] = j->shard[i];
-		j->out[n++] = c->out.v[i];
-	}
-	j->n = n;
-	if (check_shards(j))
+	if ((j->opt->keep_split && find_shards(j)) || number_layers(j) || keep_unpruned(j))
 		return c->err->code;
 	if (!j->shard) /* else the order is the base file's */
-		qsort(j->out, n, sizeof(*j->out), by_name);
-	for (size_t i = 0; i < n; i++) {
+		qsort(j->out, j->n, sizeof(*j->out), by_name);
+	for (size_t i = 0; i < j->n; i++) {
 		j->base_name[i] = j->out[i].name;
-		if (renumber(j, j->base_name[i], &j->out[i].name))
-			return c->err->code;
+		j->out[i].name = prune_rename(&j->prune, j->base_name[i], c->arena);
+		if (!j->out[i].name)
+			return err_nomem(c->err);
 		policy_count(&j->policy, j->out[i].name);
 	}
 	return 0;
@@ -467,17 +436,6 @@ static void imatrix_kv(struct job *j)
 		set_u32(j->kv, "quantize.imatrix.chunks_count", (uint32_t)j->imatrix.chunks);
 }
 
-/* Layers that are left, for block_count. */
-static uint32_t count_layers(const struct job *j)
-{
-	int most = -1;
-
-	for (size_t i = 0; i < j->n; i++)
-		if (layer_of(j->out[i].name) > most)
-			most = layer_of(j->out[i].name);
-	return (uint32_t)(most + 1);
-}
-
 static int make_kv(struct job *j)
 {
 	struct conv *c = j->c;
@@ -495,8 +453,8 @@ static int make_kv(struct job *j)
 		if (override_kv(j, j->opt->override_kv.v[i]))
 			return c->err->code;
 	imatrix_kv(j);
-	if (j->n_pruned)
-		set_u32(j->kv, "{arch}.block_count", count_layers(j));
+	if (j->prune.n)
+		set_u32(j->kv, "{arch}.block_count", (uint32_t)j->prune.next);
 	return kv_status(j->kv) ? 0 : err_nomem(c->err);
 }
 
@@ -549,6 +507,7 @@ int product_quantize(struct conv *c, const char *type, struct product *out)
 	for (size_t i = 0; i < j.n_overrides; i++)
 		pcre2_code_free(j.overrides[i].re);
 	buf_free(&j.note);
+	prune_free(&j.prune);
 	imatrix_free(&j.imatrix);
 	return e;
 }
