@@ -5,6 +5,7 @@
  */
 #include "core/quant/blocks.h"
 #include "core/quant/kernels.h"
+#include "core/quant/ternary_pack.h"
 
 static float max_abs(const float *x, int n)
 {
@@ -68,32 +69,6 @@ static float quantize_ternary(const float *x, uint8_t q[QK_K])
 	for (int j = 0; j < QK_K; j++)
 		q[j] = (uint8_t)(f32_to_i32(roundf(x[j] * id)) + 1);
 	return d;
-}
-
-static uint8_t trits(const uint8_t *q, int stride, int n)
-{
-	uint8_t v = 0;
-
-	for (int k = 0; k < 5; k++)
-		v = (uint8_t)(v * 3 + (k < n ? q[k * stride] : 0));
-	return (uint8_t)((v * 256 + 242) / 243); /* a fraction of 256: decoding multiplies by 3 */
-}
-
-void tq1_0_pack(const uint8_t q[QK_K], uint8_t qs[48], uint8_t qh[4])
-{
-	for (int j = 0; j < 32; j++)
-		qs[j] = trits(q + j, 32, 5);
-	for (int j = 0; j < 16; j++)
-		qs[32 + j] = trits(q + 160 + j, 16, 5);
-	for (int j = 0; j < 4; j++)
-		qh[j] = trits(q + 240 + j, 4, 4);
-}
-
-void tq2_0_pack(const uint8_t q[QK_K], uint8_t qs[64])
-{
-	for (int h = 0; h < 2; h++, q += 128)
-		for (int j = 0; j < 32; j++)
-			qs[32 * h + j] = (uint8_t)(q[j] | q[j + 32] << 2 | q[j + 64] << 4 | q[j + 96] << 6);
 }
 
 KERNEL(convert_tq1_0_c)

@@ -52,9 +52,9 @@ ALWAYS_INLINE unsigned winners(int n_shifts, const struct candidates *c, float b
 
 	for (int k = 0; k < n_shifts; k++) {
 		__m256 bar = _mm256_mul_ps(_mm256_set1_ps(best), c->q2[k]);
-		__m256 more = gt8(_mm256_mul_ps(c->qx[k], c->qx[k]), bar);
+		__m256 more = v_gt(_mm256_mul_ps(c->qx[k], c->qx[k]), bar);
 
-		more = _mm256_and_ps(more, gt8(c->q2[k], _mm256_setzero_ps()));
+		more = _mm256_and_ps(more, v_gt(c->q2[k], _mm256_setzero_ps()));
 		mask[k] = (unsigned)_mm256_movemask_ps(more) & c->lanes;
 		any |= mask[k];
 	}

@@ -6,7 +6,7 @@
 
 #include "core/quant/iq23.h"
 #include "core/quant/iq_neighbour_avx2.h"
-#include "core/quant/search_avx2.h"
+#include "core/quant/positive_lanes.h"
 
 #define MAX_TRIES 32
 
@@ -30,14 +30,14 @@ static void prepare(const struct iq_recipe *r, const float *x, const float *qw, 
 			w = r->default_sigma != 0 ? _mm256_add_ps(base, x2) : x2;
 		_mm256_storeu_ps(s->w + i, w);
 		_mm256_storeu_ps(s->root_w + i, _mm256_sqrt_ps(w));
-		_mm256_storeu_ps(s->x + i, abs8(v));
+		_mm256_storeu_ps(s->x + i, v_abs(v));
 		if (r->even_signs && __builtin_popcount(minus) % 2) {
 			cost = _mm256_mul_ps(_mm256_mul_ps(w, v), v);
 			if (_mm256_movemask_ps(_mm256_cmp_ps(cost, cost, _CMP_UNORD_Q))) {
 				iq_prepare_c(r, x, qw, sigma2, s);
 				return;
 			}
-			cost = _mm256_cmp_ps(cost, _mm256_set1_ps(hmin8(cost)), _CMP_EQ_OQ);
+			cost = _mm256_cmp_ps(cost, _mm256_set1_ps(v_least(cost)), _CMP_EQ_OQ);
 			least = (unsigned)__builtin_ctz((unsigned)_mm256_movemask_ps(cost));
 			s->x[i + (int)least] = -s->x[i + (int)least];
 			minus ^= 1u << least;
@@ -45,7 +45,7 @@ static void prepare(const struct iq_recipe *r, const float *x, const float *qw, 
 		s->signs[i / 8] = (uint8_t)(minus & (r->even_signs ? 127 : 255));
 		max = _mm256_max_ps(max, _mm256_loadu_ps(s->x + i));
 	}
-	s->max = hmax8(max);
+	s->max = v_greatest(max);
 }
 
 /* Scales of IQ2_XXS: a lane to each of the eight sub-blocks. */
@@ -65,7 +65,7 @@ static void start(const struct iq_recipe *r, const struct iq_sub *subs, struct i
 		return;
 	load_lanes(subs[0].x, sizeof(*subs) / sizeof(float), 32, x);
 	load_lanes(subs[0].w, sizeof(*subs) / sizeof(float), 32, w);
-	_mm256_storeu_ps(scales, search_positive_avx2(32, 4, x, w));
+	_mm256_storeu_ps(scales, search_positive_lanes(32, 4, x, w));
 	for (int j = 0; j < 8; j++) {
 		starts[j].scale = scales[j];
 		starts[j].max = scales[j] * 3;
@@ -78,7 +78,7 @@ ALWAYS_INLINE __m256i levels8(const float *x, __m256 id, int max_level)
 {
 	__m256 v = _mm256_sub_ps(_mm256_mul_ps(id, _mm256_loadu_ps(x)), _mm256_set1_ps(1));
 
-	return clamp8(nearest8(_mm256_mul_ps(_mm256_set1_ps(0.5f), v)), 0, max_level);
+	return i_clamp(v_nearest_int(_mm256_mul_ps(_mm256_set1_ps(0.5f), v)), 0, max_level);
 }
 
 /* Map indices of a sub-block's groups. */

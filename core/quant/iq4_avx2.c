@@ -2,7 +2,7 @@
 #ifdef __x86_64__
 
 #include "core/quant/iq4.h"
-#include "core/quant/search_avx2.h"
+#include "core/quant/search_lanes.h"
 
 /*
  * Halfway between neighbouring levels, where the upper one begins to win. Near these points both differences
@@ -50,7 +50,7 @@ static inline __m256i nearest_index8(const struct tables *t, __m256 x)
 	__m256 upper = _mm256_cmp_ps(x, _mm256_set1_ps(midpoints[7]), _CMP_NLT_UQ);
 	__m256i index = _mm256_srli_epi32(_mm256_castps_si256(upper), 31);
 
-	index = descend(index, x, select8(upper, _mm256_set1_ps(midpoints[11]), _mm256_set1_ps(midpoints[3])));
+	index = descend(index, x, v_select(upper, _mm256_set1_ps(midpoints[11]), _mm256_set1_ps(midpoints[3])));
 	index = descend(index, x, _mm256_permutevar8x32_ps(t->quarter, index));
 	return descend(index, x, _mm256_permutevar8x32_ps(t->eighth, index));
 }
@@ -68,37 +68,24 @@ static inline void fit_sums8(const struct tables *t, const __m256 *x, const __m2
 	}
 }
 
-static __m256 extreme8(const __m256 *x)
-{
-	__m256 amax = _mm256_setzero_ps(), max = amax;
-
-	for (int i = 0; i < QK; i++) {
-		__m256 a = abs8(x[i]), more = gt8(a, amax);
-
-		amax = select8(more, a, amax);
-		max = select8(more, x[i], max);
-	}
-	return _mm256_andnot_ps(_mm256_cmp_ps(amax, _mm256_set1_ps(SEARCH_EPS), _CMP_LT_OQ), max);
-}
-
 /* Scales of eight blocks of finite values. */
 static __m256 search_scale8(const struct tables *t, const __m256 *x, const __m256 *w)
 {
 	const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1), bottom = _mm256_set1_ps(iq4_levels[0]);
-	__m256 max = extreme8(x), none = _mm256_cmp_ps(max, zero, _CMP_EQ_OQ), sumqx, sumq2, d, best;
+	__m256 max = v_extreme(QK, x), none = _mm256_cmp_ps(max, zero, _CMP_EQ_OQ), sumqx, sumq2, d, best;
 
 	d = _mm256_div_ps(_mm256_xor_ps(max, _mm256_set1_ps(-0.0f)), bottom);
 	fit_sums8(t, x, w, _mm256_div_ps(one, d), &sumqx, &sumq2);
-	d = _mm256_and_ps(gt8(sumq2, zero), _mm256_div_ps(sumqx, sumq2));
+	d = _mm256_and_ps(v_gt(sumq2, zero), _mm256_div_ps(sumqx, sumq2));
 	best = _mm256_mul_ps(d, sumqx);
 	for (int k = -7; k <= 7; k++) {
 		__m256 take;
 
 		fit_sums8(t, x, w, _mm256_div_ps(_mm256_set1_ps((float)k + iq4_levels[0]), max), &sumqx, &sumq2);
-		take = gt8(_mm256_mul_ps(sumqx, sumqx), _mm256_mul_ps(best, sumq2));
-		take = _mm256_and_ps(take, gt8(sumq2, zero));
-		d = select8(take, _mm256_div_ps(sumqx, sumq2), d);
-		best = select8(take, _mm256_mul_ps(d, sumqx), best);
+		take = v_gt(_mm256_mul_ps(sumqx, sumqx), _mm256_mul_ps(best, sumq2));
+		take = _mm256_and_ps(take, v_gt(sumq2, zero));
+		d = v_select(take, _mm256_div_ps(sumqx, sumq2), d);
+		best = v_select(take, _mm256_mul_ps(d, sumqx), best);
 	}
 	return _mm256_andnot_ps(none, d);
 }

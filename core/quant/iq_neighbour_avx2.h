@@ -5,7 +5,7 @@
 #ifndef CORE_QUANT_IQ_NEIGHBOUR_AVX2_H
 #define CORE_QUANT_IQ_NEIGHBOUR_AVX2_H
 
-#include "core/quant/lanes_avx2.h"
+#include "core/quant/lanes.h"
 
 #include <float.h>
 
@@ -70,13 +70,13 @@ ALWAYS_INLINE unsigned best_of_list(int dim, const uint16_t *list, const __m256 
 		__m256i codes = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(list + 1 + j)));
 		__m256 d2 = sum_of_terms(dim, table, codes), less = _mm256_cmp_ps(d2, best, _CMP_LT_OQ);
 
-		best = select8(less, d2, best);
-		best_code = select8i(less, _mm256_or_si256(codes, place), best_code);
+		best = v_select(less, d2, best);
+		best_code = i_select(less, _mm256_or_si256(codes, place), best_code);
 		place = _mm256_add_epi32(place, _mm256_set1_epi32(8 << 16));
 	}
 	/* lanes hold place and code; of those with the least error the first place wins */
-	least = _mm256_cmp_ps(best, _mm256_set1_ps(hmin8(best)), _CMP_EQ_OQ);
-	best_code = select8i(least, best_code, _mm256_set1_epi32(-1));
+	least = _mm256_cmp_ps(best, _mm256_set1_ps(v_least(best)), _CMP_EQ_OQ);
+	best_code = i_select(least, best_code, _mm256_set1_epi32(-1));
 	m = _mm_min_epu32(_mm256_castsi256_si128(best_code), _mm256_extracti128_si256(best_code, 1));
 	m = _mm_min_epu32(m, _mm_srli_si128(m, 8));
 	m = _mm_min_epu32(m, _mm_srli_si128(m, 4));

@@ -10,7 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-enum cpu_tier { CPU_C, CPU_AVX2, CPU_TIERS };
+enum cpu_tier {
+	CPU_C,
+#if defined(__x86_64__)
+	CPU_AVX2,
+	CPU_AVX512, /* F, BW, DQ and VL */
+#elif defined(__aarch64__)
+	CPU_NEON,
+#endif
+	CPU_TIERS
+};
 
 /* Conversions of the numeric types, dispatched like the block types. */
 struct conv_table {
@@ -41,16 +50,14 @@ void iq1_init_c(struct quant_type *types);
 void dequant_init_c(struct quant_type *types);
 void dequant_iq_init_c(struct quant_type *types);
 
-#ifdef __x86_64__
-void conv_init_avx2(struct conv_table *t);
-void convert_init_avx2(struct quant_type *types);
-void simple_init_avx2(struct quant_type *types);
-void k_quants_init_avx2(struct quant_type *types);
-void weighted_init_avx2(struct quant_type *types);
+/* All kernels of a tier that are written for lanes (lanes.h). */
+void lanes_init_avx2(struct quant_type *types, struct conv_table *conv);
+void lanes_init_avx512(struct quant_type *types, struct conv_table *conv);
+void lanes_init_neon(struct quant_type *types, struct conv_table *conv);
+/* Kernels of this tier only; AVX-512 uses them too. */
 void iq4_init_avx2(struct quant_type *types);
 void iq23_init_avx2(struct quant_type *types);
 void iq1_init_avx2(struct quant_type *types);
-#endif
 
 /* A kernel's prototype and pointer type cannot drift apart: both come from quant.h. */
 #define KERNEL(name) void name(const float *src, void *dst, size_t n_values, size_t n_per_row, const float *weights)
@@ -61,9 +68,8 @@ KERNEL_PROTO(convert_q8_0_c);
 KERNEL_PROTO(convert_tq1_0_c);
 KERNEL_PROTO(convert_tq2_0_c);
 
-/* Packs 256 values 0..2 (each + 1) as TQ1_0 and TQ2_0 do. */
-void tq1_0_pack(const uint8_t q[256], uint8_t qs[48], uint8_t qh[4]);
-void tq2_0_pack(const uint8_t q[256], uint8_t qs[64]);
+/* For functions whose loops must be unrolled with the caller's constants. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 static inline uint32_t f32_bits(float f)
 {

@@ -22,7 +22,15 @@ static const struct quant_type facts[GGML_TYPE_COUNT] = {
 #undef T
 };
 
-static const char *const tier_names[CPU_TIERS] = { "c", "avx2" };
+static const char *const tier_names[CPU_TIERS] = {
+	[CPU_C] = "c",
+#if defined(__x86_64__)
+	[CPU_AVX2] = "avx2",
+	[CPU_AVX512] = "avx512",
+#elif defined(__aarch64__)
+	[CPU_NEON] = "neon",
+#endif
+};
 
 static struct quant_type types[GGML_TYPE_COUNT];
 static struct conv_table conv;
@@ -50,7 +58,12 @@ enum cpu_tier cpu_best_tier(void)
 	__builtin_cpu_init();
 	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") || !cpu_has_f16c())
 		return CPU_C;
-	return CPU_AVX2;
+	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+	    !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
+		return CPU_AVX2;
+	return CPU_AVX512;
+#elif defined(__aarch64__)
+	return CPU_NEON;
 #else
 	return CPU_C;
 #endif
@@ -69,17 +82,18 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 	iq1_init_c(out);
 	dequant_init_c(out);
 	dequant_iq_init_c(out);
-#ifdef __x86_64__
+#if defined(__x86_64__)
 	if (t >= CPU_AVX2) {
-		conv_init_avx2(conv_out);
-		convert_init_avx2(out);
-		simple_init_avx2(out);
-		k_quants_init_avx2(out);
-		weighted_init_avx2(out);
+		lanes_init_avx2(out, conv_out);
 		iq4_init_avx2(out);
 		iq23_init_avx2(out);
 		iq1_init_avx2(out);
 	}
+	if (t >= CPU_AVX512)
+		lanes_init_avx512(out, conv_out);
+#elif defined(__aarch64__)
+	if (t >= CPU_NEON)
+		lanes_init_neon(out, conv_out);
 #else
 	(void)t;
 #endif

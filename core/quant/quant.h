@@ -1,6 +1,6 @@
 /*
  * ggml block types: one descriptor each, C reference kernels first, then every ISA tier overrides entries at start-up
- * (HFGGUF_CPU=c|avx2 for tests). All tiers give the same bytes. Layouts: ggml/src/ggml-common.h.
+ * (HFGGUF_CPU=c|avx2|avx512|neon for tests). All tiers give the same bytes. Layouts: ggml/src/ggml-common.h.
  */
 #ifndef CORE_QUANT_QUANT_H
 #define CORE_QUANT_QUANT_H
@@ -45,7 +45,7 @@ int quant_type_by_name(const char *name);
 uint64_t quant_row_bytes(enum ggml_type t, uint64_t n_per_row);
 /* Fills the table for this CPU, once; thread safe. Called by the first quant_type(). */
 void quant_init(void);
-/* Tier in use: "c", "avx2". */
+/* Tier in use: "c", "avx2", "avx512", "neon". */
 const char *quant_tier(void);
 
 /* Conversions of the numeric leaf types, used by core/tensor too. Bit-exact with numpy/torch: round to nearest even. */

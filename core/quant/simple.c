@@ -4,6 +4,7 @@
  * NaN is skipped by "if (amax < |x|)" but restarts a MAX().
  */
 #include "core/quant/simple.h"
+#include "core/quant/ternary_pack.h"
 
 static KERNEL(quantize_f32)
 {

@@ -1,0 +1,125 @@
+/*
+ * binary16 and bfloat16 conversions on lanes. The instructions quiet NaNs, which numpy does not: lanes that hold a
+ * NaN (never, in a sane model) go through the scalar code. For the files of a tier only.
+ */
+#ifndef CORE_QUANT_CONV_LANES_H
+#define CORE_QUANT_CONV_LANES_H
+
+#include "core/quant/lanes.h"
+
+static void f16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES) {
+		vf v = v_load_half(src + i);
+
+		if (m_any(v_differ(v, v)))
+			for (size_t j = i; j < i + LANES; j++)
+				dst[j] = f16_to_f32(src[j]);
+		else
+			v_store(dst + i, v);
+	}
+	for (; i < n; i++)
+		dst[i] = f16_to_f32(src[i]);
+}
+
+/* scalar: how NaNs are converted. */
+ALWAYS_INLINE void f32_to_half(uint16_t (*scalar)(float), const float *src, uint16_t *dst, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES) {
+		vf v = v_load(src + i);
+
+		v_store_half(dst + i, v);
+		if (m_any(v_differ(v, v)))
+			for (size_t j = i; j < i + LANES; j++)
+				dst[j] = scalar(src[j]);
+	}
+	for (; i < n; i++)
+		dst[i] = scalar(src[i]);
+}
+
+static void f32_to_f16_lanes(const float *src, uint16_t *dst, size_t n)
+{
+	f32_to_half(f32_to_f16, src, dst, n);
+}
+
+static void ggml_f32_to_f16_lanes(const float *src, uint16_t *dst, size_t n)
+{
+	f32_to_half(ggml_f32_to_f16, src, dst, n);
+}
+
+static void bf16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		v_store(dst + i, v_of_bits(i_sll(i_load_u16(src + i), 16)));
+	for (; i < n; i++)
+		dst[i] = bf16_to_f32(src[i]);
+}
+
+static inline vi bf16_of(vi u)
+{
+	vm nan = i_gt(i_and(u, i_set(0x7fffffff)), i_set(0x7f800000));
+	vi high = i_srl(u, 16), rounded = i_add(i_add(u, i_set(0x7fff)), i_and(high, i_set(1)));
+
+	return i_select(nan, i_or(high, i_set(0x40)), i_srl(rounded, 16));
+}
+
+static void f32_to_bf16_lanes(const float *src, uint16_t *dst, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + 2 * LANES <= n; i += 2 * LANES)
+		i_store_u16(dst + i, bf16_of(v_bits(v_load(src + i))), bf16_of(v_bits(v_load(src + i + LANES))));
+	for (; i < n; i++)
+		dst[i] = f32_to_bf16(src[i]);
+}
+
+/* Changes memory only where there is a NaN. */
+static void bf16_quiet_lanes(uint16_t *p, size_t n)
+{
+	const size_t step = 64;
+
+	for (size_t i = 0; i < n; i += step) {
+		size_t end = i + step < n ? i + step : n;
+		unsigned nan = 0;
+
+		for (size_t j = i; j < end; j++)
+			nan |= (p[j] & 0x7fff) > 0x7f80;
+		for (size_t j = i; nan && j < end; j++)
+			if ((p[j] & 0x7fff) > 0x7f80)
+				p[j] |= 0x40;
+	}
+}
+
+static KERNEL(TIER(quantize_f16))
+{
+	(void)n_per_row;
+	(void)weights;
+	ggml_f32_to_f16_lanes(src, dst, n_values);
+}
+
+static KERNEL(TIER(quantize_bf16))
+{
+	(void)n_per_row;
+	(void)weights;
+	f32_to_bf16_lanes(src, dst, n_values);
+}
+
+static void conv_init(struct quant_type *types, struct conv_table *t)
+{
+	types[GGML_F16].quantize = TIER(quantize_f16);
+	types[GGML_BF16].quantize = TIER(quantize_bf16);
+	t->f16_to_f32 = f16_to_f32_lanes;
+	t->f32_to_f16 = f32_to_f16_lanes;
+	t->bf16_to_f32 = bf16_to_f32_lanes;
+	t->f32_to_bf16 = f32_to_bf16_lanes;
+	t->bf16_quiet = bf16_quiet_lanes;
+	t->ggml_f32_to_f16 = ggml_f32_to_f16_lanes;
+}
+
+#endif
