@@ -139,6 +139,11 @@ static void sort_sub(const struct iq1_ops *ops, const float *x, const float *w, 
 		s->sum_x[!h][j + 1] = s->sum_x[!h][j];
 		s->sum_w[!h][j + 1] = s->sum_w[!h][j];
 	}
+	for (int h = 0; h < 2; h++)
+		for (int j = n + 1; j < IQ1_SUMS; j++) {
+			s->sum_x[h][j] = s->sum_x[h][n];
+			s->sum_w[h][j] = s->sum_w[h][n];
+		}
 }
 
 /* Levels of the split; a negative scale turns into a positive one with all levels and shifts mirrored. */

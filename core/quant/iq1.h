@@ -9,6 +9,7 @@
 #define IQ1_DELTA 0.125f
 #define IQ1_S_VALUES 32 /* in a sub-block */
 #define IQ1_M_VALUES 16
+#define IQ1_SUMS 40 /* a sub-block's running sums, and seven more */
 
 /* By shift (0: plus, 1: minus) and level. */
 extern const float iq1_values[2][3];
@@ -17,7 +18,8 @@ extern const float iq1_values[2][3];
 struct iq1_sorted {
 	int n;
 	uint8_t order[32];
-	float sum_x[2][40], sum_w[2][40]; /* IQ1_M: by half; IQ1_S: [0] */
+	/* IQ1_M: by half; IQ1_S: all in [0]. Behind the last they repeat it: tiers may look ahead. */
+	float sum_x[2][IQ1_SUMS], sum_w[2][IQ1_SUMS];
 };
 
 /* The best split of the order into -1 | 0 | 1. */

@@ -4,6 +4,8 @@
 #include "core/quant/iq1.h"
 #include "core/quant/iq_neighbour_avx2.h"
 
+#include <limits.h>
+
 static void weights8(const float *x, const float *qw, float sigma2, int n, float *w)
 {
 	const __m256 sigma = _mm256_set1_ps(sigma2);
@@ -40,150 +42,199 @@ static void order(const float *x, int n, uint8_t *out)
 
 /* Fit sums of eight candidate splits i2 = at .. at + 7 for each choice of shifts (two or four). */
 struct candidates {
-	__m256 qx[4], q2[4];
-	int i1, at;
-	unsigned lanes; /* those that exist */
+	vf qx[4], q2[4];
 };
 
-/* Lanes whose score beats the best, by choice of shifts; returns them all together. */
-ALWAYS_INLINE unsigned winners(int n_shifts, const struct candidates *c, float best, unsigned mask[4])
+/* What the candidates of a sub-block share. */
+struct splits {
+	const struct iq1_sorted *s;
+	float second_x[2][IQ1_SUMS], second_w[2][2][IQ1_SUMS]; /* parts of the second boundary: IQ1_S by shift, IQ1_M by half */
+};
+
+ALWAYS_INLINE void candidates_s(const struct splits *p, int i1, int at, struct candidates *c)
 {
-	unsigned any = 0;
+	const float *sx = p->s->sum_x[0], *sw = p->s->sum_w[0];
+	vf mid_x = v_sub(v_load(sx + at), v_set(sx[i1])), mid_w = v_sub(v_load(sw + at), v_set(sw[i1]));
+
+	for (int k = 0; k < 2; k++) {
+		const float *v = iq1_values[k];
+		vf v1 = v_set(v[1]);
+
+		c->qx[k] = v_add(v_set(sx[i1] * v[0]), v_mul(mid_x, v1));
+		c->qx[k] = v_add(c->qx[k], v_load(p->second_x[k] + at));
+		c->q2[k] = v_add(v_set(sw[i1] * v[0] * v[0]), v_mul(v_mul(mid_w, v1), v1));
+		c->q2[k] = v_add(c->q2[k], v_load(p->second_w[0][k] + at));
+	}
+}
+
+ALWAYS_INLINE void candidates_m(const struct splits *p, int i1, int at, struct candidates *c)
+{
+	vf qx[2][2], q2[2][2];
+	int n = p->s->n;
+
+	for (int h = 0; h < 2; h++) {
+		const float *sx = p->s->sum_x[h], *sw = p->s->sum_w[h];
+		vf both = v_add(v_set(sx[i1]), v_load(sx + at));
+
+		for (int k = 0; k < 2; k++) {
+			const float *v = iq1_values[k];
+			float first = sw[n] * v[2] * v[2] + sw[i1] * (v[0] * v[0] - v[1] * v[1]);
+
+			qx[h][k] = v_sub(v_set(sx[n] * v[2]), both);
+			q2[h][k] = v_add(v_set(first), v_load(p->second_w[h][k] + at));
+		}
+	}
+	for (int k = 0; k < 4; k++) {
+		c->qx[k] = v_add(qx[0][k >> 1], qx[1][k & 1]);
+		c->q2[k] = v_add(q2[0][k >> 1], q2[1][k & 1]);
+	}
+}
+
+ALWAYS_INLINE void get_candidates(int n_shifts, const struct splits *p, int i1, int at, struct candidates *c)
+{
+	if (n_shifts == 2)
+		candidates_s(p, i1, at, c);
+	else
+		candidates_m(p, i1, at, c);
+}
+
+/* A candidate's score as it would be kept; 0 for those that cannot be taken. */
+ALWAYS_INLINE vf score(vf qx, vf q2)
+{
+	return v_keep(v_gt(q2, v_zero()), v_mul(v_div(qx, q2), qx));
+}
+
+/* Candidates in ggml's order, by lane and then by shifts: each that is taken raises the bar. */
+struct replay {
+	float best_score, least, certain; /* candidates below `least` are passed over */
+	int left; /* candidates that may still come */
+	bool unsure;
+};
+
+ALWAYS_INLINE void replay_candidates(int n_shifts, const struct candidates *c, int i1, int at, int n, struct replay *r,
+				     struct iq1_split *best)
+{
+	float qx[4][8], q2[4][8], scores[4][8];
+	unsigned mask[4], any = 0, exist = at + 7 <= n ? 255 : (1u << (n - at + 1)) - 1;
 
 	for (int k = 0; k < n_shifts; k++) {
-		__m256 bar = _mm256_mul_ps(_mm256_set1_ps(best), c->q2[k]);
-		__m256 more = v_gt(_mm256_mul_ps(c->qx[k], c->qx[k]), bar);
+		vf v = score(c->qx[k], c->q2[k]);
 
-		more = _mm256_and_ps(more, v_gt(c->q2[k], _mm256_setzero_ps()));
-		mask[k] = (unsigned)_mm256_movemask_ps(more) & c->lanes;
+		mask[k] = m_bits(v_not_gt(v_set(r->least), v)) & exist;
 		any |= mask[k];
+		v_store(qx[k], c->qx[k]);
+		v_store(q2[k], c->q2[k]);
+		v_store(scores[k], v);
 	}
-	return any;
+	for (; any; any &= any - 1)
+		for (int k = 0, l = __builtin_ctz(any); k < n_shifts; k++) {
+			float x = qx[k][l], w = q2[k][l];
+
+			if (!(mask[k] >> l & 1))
+				continue;
+			r->unsure |= r->left-- == 0 || scores[k][l] < r->certain || x * x < 0x1p-100f;
+			if (!(w > 0 && x * x > r->best_score * w))
+				continue;
+			best->scale = x / w;
+			r->best_score = best->scale * x;
+			best->i1 = i1;
+			best->i2 = at + l;
+			best->shift = k;
+		}
+}
+
+/* row_best: the best scores by first boundary. False: the outcome is not sure. */
+ALWAYS_INLINE bool replay_rows(int n_shifts, const struct splits *p, const vf *row_best, float least, float certain,
+			       int limit, struct iq1_split *best)
+{
+	struct replay r = { .best_score = -FLT_MAX, .least = least, .certain = certain, .left = limit };
+	struct candidates c;
+	int n = p->s->n;
+
+	*best = (struct iq1_split){ 0, -1, -1, 0 };
+	for (int i1 = 0; i1 <= n; i1++)
+		if (m_any(v_not_gt(v_set(least), row_best[i1])))
+			for (int at = i1; at <= n; at += 8) {
+				get_candidates(n_shifts, p, i1, at, &c);
+				replay_candidates(n_shifts, &c, i1, at, n, &r, best);
+			}
+	return !r.unsure;
+}
+
+static bool sums_are_moderate(const struct iq1_sorted *s)
+{
+	vf greatest = v_zero();
+
+	for (int h = 0; h < 2; h++)
+		for (int i = 0; i < IQ1_SUMS; i += 8)
+			greatest = v_max(v_abs(v_load(s->sum_x[h] + i)), greatest);
+	return v_greatest(greatest) < 0x1p57f;
 }
 
 /*
- * ggml takes candidates one by one, by lane and then by shifts, and each one taken raises the bar. So does
- * this; after the first few candidates hardly any is taken. mask and any: of winners.
+ * The bar starts at the bottom and each better candidate is taken, so that hundreds are on the way to the best.
+ * Only those near the best score M matter: let `certain` be M (1 - 2^-13), and no score lie in the 2^-16 below it.
+ * Every comparison and every kept score is off by a few 2^-24 of its size, so
+ * - the first candidate at or above `certain` is taken whatever came before, since that is below the gap;
+ * - from then on the bar stays above the gap (each one taken lowers it by less than 2^-22 of it, and 32 at most are
+ *   let), and no candidate below the gap is taken.
+ * Replaying those at or above `certain` alone thus ends in the same state. Where a score does lie in the gap, or
+ * numbers are so large or small that products leave the range of normal floats, all are replayed.
  */
-static void take_winners(int n_shifts, const struct candidates *c, unsigned mask[4], unsigned any, float *best_score,
-			 struct iq1_split *best)
+ALWAYS_INLINE void split(int n_shifts, const struct splits *p, struct iq1_split *best)
 {
-	while (any) {
-		unsigned l = (unsigned)__builtin_ctz(any);
-		int k = 0, taken;
-		float qx;
+	vf row_best[33], all_best = v_zero();
+	struct candidates c;
+	float most;
+	int n = p->s->n;
 
-		while (k < 3 && !(mask[k] >> l & 1))
-			k++;
-		qx = ((const float *)&c->qx[k])[l];
-		best->scale = qx / ((const float *)&c->q2[k])[l];
-		*best_score = best->scale * qx;
-		best->i1 = c->i1;
-		best->i2 = c->at + (int)l;
-		best->shift = taken = k;
-		winners(n_shifts, c, *best_score, mask);
-		any = 0;
-		for (k = 0; k < n_shifts; k++) {
-			mask[k] &= ~0u << (l + (k <= taken));
-			any |= mask[k];
+	for (int i1 = 0; i1 <= n; i1++) {
+		row_best[i1] = v_zero();
+		for (int at = i1; at <= n; at += 8) {
+			get_candidates(n_shifts, p, i1, at, &c);
+			for (int k = 0; k < n_shifts; k++)
+				row_best[i1] = v_max(score(c.qx[k], c.q2[k]), row_best[i1]);
 		}
+		all_best = v_max(row_best[i1], all_best);
 	}
-}
+	most = v_greatest(all_best);
+	if (most > 0x1p-60f && most < 0x1p60f && sums_are_moderate(p->s)) {
+		float certain = most * (1 - 0x1p-13f);
 
-ALWAYS_INLINE void take_candidates(int n_shifts, const struct candidates *c, float *best_score, struct iq1_split *best)
-{
-	unsigned mask[4] = { 0 }, any = winners(n_shifts, c, *best_score, mask);
-
-	if (any)
-		take_winners(n_shifts, c, mask, any, best_score, best);
-}
-
-static inline unsigned existing_lanes(int at, int n)
-{
-	return at + 7 <= n ? 255 : (1u << (n - at + 1)) - 1;
+		if (replay_rows(n_shifts, p, row_best, certain * (1 - 0x1p-16f), certain, 32, best))
+			return;
+	}
+	replay_rows(n_shifts, p, row_best, -FLT_MAX, -FLT_MAX, INT_MAX, best);
 }
 
 static void split_s(const struct iq1_sorted *s, struct iq1_split *best)
 {
 	const float *sx = s->sum_x[0], *sw = s->sum_w[0];
-	float tail_x[2][40], tail_w[2][40], best_score = -FLT_MAX;
-	struct candidates c;
+	struct splits p = { .s = s };
 	int n = s->n;
 
-	for (int i = 0; i < 40; i++)
-		for (int k = 0; k < 2; k++) {
+	for (int k = 0; k < 2; k++)
+		for (int i = 0; i < IQ1_SUMS; i++) {
 			float v = iq1_values[k][2];
 
-			tail_x[k][i] = i <= n ? (sx[n] - sx[i]) * v : 0;
-			tail_w[k][i] = i <= n ? (sw[n] - sw[i]) * v * v : 0;
+			p.second_x[k][i] = (sx[n] - sx[i]) * v;
+			p.second_w[0][k][i] = (sw[n] - sw[i]) * v * v;
 		}
-	for (int i1 = 0; i1 <= n; i1++)
-		for (int at = i1; at <= n; at += 8) {
-			__m256 mid_x = _mm256_sub_ps(_mm256_loadu_ps(sx + at), _mm256_set1_ps(sx[i1]));
-			__m256 mid_w = _mm256_sub_ps(_mm256_loadu_ps(sw + at), _mm256_set1_ps(sw[i1]));
-
-			for (int k = 0; k < 2; k++) {
-				const float *v = iq1_values[k];
-				__m256 v1 = _mm256_set1_ps(v[1]);
-
-				c.qx[k] = _mm256_add_ps(_mm256_set1_ps(sx[i1] * v[0]), _mm256_mul_ps(mid_x, v1));
-				c.qx[k] = _mm256_add_ps(c.qx[k], _mm256_loadu_ps(tail_x[k] + at));
-				c.q2[k] = _mm256_add_ps(_mm256_set1_ps(sw[i1] * v[0] * v[0]),
-							_mm256_mul_ps(_mm256_mul_ps(mid_w, v1), v1));
-				c.q2[k] = _mm256_add_ps(c.q2[k], _mm256_loadu_ps(tail_w[k] + at));
-			}
-			c.i1 = i1;
-			c.at = at;
-			c.lanes = existing_lanes(at, n);
-			take_candidates(2, &c, &best_score, best);
-		}
-}
-
-/* What the second boundary adds to a half's weight sum, by half, shift and boundary. */
-static void second_weights(const struct iq1_sorted *s, float out[2][2][40])
-{
-	for (int h = 0; h < 2; h++)
-		for (int k = 0; k < 2; k++) {
-			const float *v = iq1_values[k];
-
-			for (int i = 0; i < 40; i++)
-				out[h][k][i] = i <= s->n ? s->sum_w[h][i] * (v[1] * v[1] - v[2] * v[2]) : 0;
-		}
+	split(2, &p, best);
 }
 
 static void split_m(const struct iq1_sorted *s, struct iq1_split *best)
 {
-	float second_w[2][2][40], best_score = -FLT_MAX;
-	struct candidates c;
-	int n = s->n;
+	struct splits p = { .s = s };
 
-	second_weights(s, second_w);
-	for (int i1 = 0; i1 <= n; i1++)
-		for (int at = i1; at <= n; at += 8) {
-			__m256 qx[2][2], q2[2][2];
+	for (int h = 0; h < 2; h++)
+		for (int k = 0; k < 2; k++) {
+			const float *v = iq1_values[k];
 
-			for (int h = 0; h < 2; h++) {
-				const float *sx = s->sum_x[h], *sw = s->sum_w[h];
-				__m256 both = _mm256_add_ps(_mm256_set1_ps(sx[i1]), _mm256_loadu_ps(sx + at));
-
-				for (int k = 0; k < 2; k++) {
-					const float *v = iq1_values[k];
-					float first = sw[n] * v[2] * v[2] + sw[i1] * (v[0] * v[0] - v[1] * v[1]);
-
-					qx[h][k] = _mm256_sub_ps(_mm256_set1_ps(sx[n] * v[2]), both);
-					q2[h][k] = _mm256_add_ps(_mm256_set1_ps(first),
-								 _mm256_loadu_ps(second_w[h][k] + at));
-				}
-			}
-			for (int k = 0; k < 4; k++) {
-				c.qx[k] = _mm256_add_ps(qx[0][k >> 1], qx[1][k & 1]);
-				c.q2[k] = _mm256_add_ps(q2[0][k >> 1], q2[1][k & 1]);
-			}
-			c.i1 = i1;
-			c.at = at;
-			c.lanes = existing_lanes(at, n);
-			take_candidates(4, &c, &best_score, best);
+			for (int i = 0; i < IQ1_SUMS; i++)
+				p.second_w[h][k][i] = s->sum_w[h][i] * (v[1] * v[1] - v[2] * v[2]);
 		}
+	split(4, &p, best);
 }
 
 static unsigned neighbour(const struct iq_grid *g, const uint16_t *list, const float *x, const float *w, float scale,

@@ -6,6 +6,7 @@
 #include "core/quant/k_quants.h"
 #include "core/quant/moves_lanes.h"
 #include "core/quant/search_lanes.h"
+#include "core/quant/simple_lanes.h"
 
 #define K_BATCH 8 /* super-blocks whose sums of squares are taken together */
 
@@ -351,21 +352,45 @@ static inline void q3_K_scale_values(uint16_t d16, const uint8_t ls[16], float d
 		d[j] = f * (float)(ls[j] - 32);
 }
 
-/* Without weights; x: at most K_BATCH super-blocks. */
+/* q3_K_scales for usual scales. */
+static inline uint16_t q3_K_scales_lanes(const float scales[16], uint8_t ls[16])
+{
+	float amax = max_abs_lanes(scales, 16), iscale;
+	vi l[16 / LANES];
+	uint32_t at = 0;
+
+	if (!plain(amax))
+		return q3_K_scales(scales, ls);
+	for (int j = 0; j < 16; j += LANES)
+		at |= (uint32_t)m_bits(v_eq(v_abs(v_load(scales + j)), v_set(amax))) << j;
+	iscale = -32.0f / scales[__builtin_ctz(at)];
+	for (int j = 0; j < 16 / LANES; j++) {
+		vi v = v_nearest_int(v_mul(v_set(iscale), v_load(scales + LANES * j)));
+
+		l[j] = i_add(i_min(v, i_set(31)), i_set(32));
+	}
+	store_bytes16(l, ls);
+	return half(1 / iscale);
+}
+
+#define Q3_BATCH (MOVES_MAX / 16)
+
+/* Without weights; x: at most Q3_BATCH super-blocks. */
 static void q3_K_plain(const float *x, struct block_q3_K *y, size_t n_blocks)
 {
-	float scales[16 * K_BATCH], d[16];
+	float scales[MOVES_MAX], d[16];
 	uint8_t ls[16], L[QK_K];
+	unsigned strange;
 
-	search_symmetric_moves_lanes(4, x, 16 * (int)n_blocks, scales);
+	strange = search_symmetric_moves_lanes(4, x, 16 * (int)n_blocks, scales);
 	for (size_t i = 0; i < n_blocks; i++, x += QK_K, y++) {
 		uint16_t d16;
 
-		if (!all_finite(x, QK_K)) {
+		if (strange >> i & 1) {
 			quantize_q3_K_c(x, y, QK_K, QK_K, NULL);
 			continue;
 		}
-		d16 = q3_K_scales(scales + 16 * i, ls);
+		d16 = q3_K_scales_lanes(scales + 16 * i, ls);
 		q3_K_scale_values(d16, ls, d);
 		symmetric_levels256(x, 4, d, L);
 		for (int j = 0; j < 16 && any_zero(d); j++)
@@ -392,28 +417,33 @@ static void q3_K_weighted(struct k_group *g, struct block_q3_K *y)
 	q3_K_pack(d16, ls, L, y);
 }
 
+static inline void q3_K_weighted_rows(const float *src, struct block_q3_K *y, size_t n_values, size_t n_per_row,
+				      const float *weights)
+{
+	float sums[K_BATCH];
+	struct k_group g;
+
+	for (size_t i = 0; i < n_values; i += QK_K, y++) {
+		if (i / QK_K % K_BATCH == 0)
+			super_block_sums(src + i, (n_values - i) / QK_K, sums);
+		g.x = src + i;
+		g.qw[0] = weights + i % n_per_row;
+		g.sigma2[0] = 2 * sums[i / QK_K % K_BATCH] / QK_K;
+		q3_K_weighted(&g, y);
+	}
+}
+
 static KERNEL(TIER(quantize_q3_K))
 {
+	size_t n_all = n_values / QK_K;
 	struct block_q3_K *y = dst;
-	struct k_group g;
-	float sums[K_BATCH];
 
-	for (size_t i = 0; i < n_values; i += K_BATCH * QK_K, y += K_BATCH) {
-		size_t n_blocks = (n_values - i) / QK_K;
-
-		n_blocks = n_blocks < K_BATCH ? n_blocks : K_BATCH;
-		if (!weights) {
-			q3_K_plain(src + i, y, n_blocks);
-			continue;
-		}
-		super_block_sums(src + i, n_blocks, sums);
-		for (size_t b = 0; b < n_blocks; b++) {
-			g.x = src + i + QK_K * b;
-			g.qw[0] = weights + (i + QK_K * b) % n_per_row;
-			g.sigma2[0] = 2 * sums[b] / QK_K;
-			q3_K_weighted(&g, &y[b]);
-		}
+	if (weights) {
+		q3_K_weighted_rows(src, y, n_values, n_per_row, weights);
+		return;
 	}
+	for (size_t i = 0; i < n_all; i += Q3_BATCH)
+		q3_K_plain(src + QK_K * i, y + i, n_all - i < Q3_BATCH ? n_all - i : Q3_BATCH);
 }
 
 static void k_quants_init(struct quant_type *types)
