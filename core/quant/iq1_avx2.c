@@ -48,7 +48,8 @@ struct candidates {
 /* What the candidates of a sub-block share. */
 struct splits {
 	const struct iq1_sorted *s;
-	float second_x[2][IQ1_SUMS], second_w[2][2][IQ1_SUMS]; /* parts of the second boundary: IQ1_S by shift, IQ1_M by half */
+	float second_x[2][IQ1_SUMS]; /* what the second boundary adds: by shift */
+	float second_w[2][2][IQ1_SUMS]; /* by half (IQ1_S: [0]) and shift */
 };
 
 ALWAYS_INLINE void candidates_s(const struct splits *p, int i1, int at, struct candidates *c)

@@ -141,8 +141,10 @@ static inline uint16_t half(float f)
 /* r[j] lane k = r[k] lane j. */
 ALWAYS_INLINE void v_transpose(vf r[4])
 {
-	float64x2_t a = vreinterpretq_f64_f32(vtrn1q_f32(r[0], r[1])), b = vreinterpretq_f64_f32(vtrn2q_f32(r[0], r[1]));
-	float64x2_t c = vreinterpretq_f64_f32(vtrn1q_f32(r[2], r[3])), d = vreinterpretq_f64_f32(vtrn2q_f32(r[2], r[3]));
+	float64x2_t a = vreinterpretq_f64_f32(vtrn1q_f32(r[0], r[1]));
+	float64x2_t b = vreinterpretq_f64_f32(vtrn2q_f32(r[0], r[1]));
+	float64x2_t c = vreinterpretq_f64_f32(vtrn1q_f32(r[2], r[3]));
+	float64x2_t d = vreinterpretq_f64_f32(vtrn2q_f32(r[2], r[3]));
 
 	r[0] = vreinterpretq_f32_f64(vtrn1q_f64(a, c));
 	r[1] = vreinterpretq_f32_f64(vtrn1q_f64(b, d));
@@ -153,7 +155,8 @@ ALWAYS_INLINE void v_transpose(vf r[4])
 /* 16 ints of 8 bits' range -> bytes. */
 static inline void store_bytes16(const vi v[16 / LANES], uint8_t *out)
 {
-	int16x8_t a = vcombine_s16(vmovn_s32(v[0]), vmovn_s32(v[1])), b = vcombine_s16(vmovn_s32(v[2]), vmovn_s32(v[3]));
+	int16x8_t a = vcombine_s16(vmovn_s32(v[0]), vmovn_s32(v[1]));
+	int16x8_t b = vcombine_s16(vmovn_s32(v[2]), vmovn_s32(v[3]));
 
 	vst1q_u8(out, vreinterpretq_u8_s8(vcombine_s8(vmovn_s16(a), vmovn_s16(b))));
 }

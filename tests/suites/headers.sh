@@ -21,7 +21,12 @@ alone() {
 	for header in core/*/*.h core/*/*/*.h fs/*.h; do
 		[[ $header == */list.h ]] && continue
 		tier=()
-		[[ $header == *avx2* ]] && tier=(-mavx2 -mf16c)
+		case $header in
+		*neon*) [[ $(uname -m) == aarch64 ]] || continue ;;
+		*avx512*) [[ $(uname -m) == x86_64 ]] || continue
+			tier=(-mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c) ;;
+		*avx2* | *lane*) [[ $(uname -m) != x86_64 ]] || tier=(-mavx2 -mf16c) ;;
+		esac
 		echo "#include \"$header\"" >"$TMP/one.c"
 		$CC -std=gnu11 "${flags[@]}" "${packages[@]}" "${tier[@]}" -Wno-unused "$TMP/one.c" || bad=1
 	done
