@@ -23,9 +23,14 @@ const json *conv_find(struct conv *c, const char *keys)
 	return json_first(c->hparams, keys);
 }
 
+const char *conv_config_name(const struct conv *c)
+{
+	return c->opt->mistral_format ? "params.json" : "config.json";
+}
+
 int conv_lacks(struct conv *c, const char *keys)
 {
-	return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: %s\"%s\" must be there for %s",
+	return err_set(c->err, HFGGUF_NOT_FOUND, "%s: %s\"%s\" must be there for %s", conv_config_name(c),
 		       strchr(keys, ' ') ? "one of " : "", keys, c->hf_arch);
 }
 
@@ -70,7 +75,7 @@ int conv_bad(struct conv *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return err_set(c->err, HFGGUF_CORRUPT, "config.json: %s", text);
+	return err_set(c->err, HFGGUF_CORRUPT, "%s: %s", conv_config_name(c), text);
 }
 
 int conv_rotated(struct conv *c, double share, int64_t dim, int64_t *out)
@@ -170,7 +175,8 @@ static int choose_class(struct conv *c)
 	c->origin_arch = first_arch(c->hparams);
 	if (c->origin_arch) /* text_config will be merged over it */
 		c->origin_arch = arena_strdup(c->arena, c->origin_arch);
-	c->hf_arch = c->opt->arch ? c->opt->arch : conv_text_class(c, c->hparams);
+	c->hf_arch = c->opt->arch ? c->opt->arch : c->opt->mistral_format ? "mistral-format"
+									 : conv_text_class(c, c->hparams);
 	if (c->hf_arch)
 		c->hf_arch = arena_strdup(c->arena, c->hf_arch);
 	if (!c->hf_arch) {

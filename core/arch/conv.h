@@ -32,6 +32,8 @@ int conv_tensors(struct conv *c);
 /* set_gguf_parameters of the arch. */
 int conv_params(struct conv *c);
 void conv_sides_free(struct conv *c);
+/* File that holds the hyper-parameters, for messages. */
+const char *conv_config_name(const struct conv *c);
 /* get_model_architecture of a config's text side; NULL when it names none. */
 const char *conv_text_class(struct conv *c, const json *config);
 /* Refuses when parts still wait for siblings that never came. */

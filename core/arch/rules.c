@@ -203,18 +203,10 @@ int conv_index(struct conv *c)
 
 /* ---- parameter rules ---- */
 
-static int need(struct conv *c, const struct param_rule *r)
-{
-	const char *several = strchr(r->keys, ' ') ? "one of " : "";
-
-	return err_set(c->err, HFGGUF_NOT_FOUND, "config.json: %s\"%s\" must be there for %s", several, r->keys,
-		       c->hf_arch);
-}
-
 static int wrong(struct conv *c, const struct param_rule *r, const json *v)
 {
-	return err_set(c->err, HFGGUF_CORRUPT, "config.json: \"%s\" has a value that does not fit %s",
-		       v->string ? v->string : r->keys, r->kv);
+	return err_set(c->err, HFGGUF_CORRUPT, "%s: \"%s\" has a value that does not fit %s",
+		       conv_config_name(c), v->string ? v->string : r->keys, r->kv);
 }
 
 static int set_scalar(struct conv *c, const struct param_rule *r, const json *v)
@@ -291,7 +283,7 @@ static int param_value(struct conv *c, const struct param_rule *r)
 
 	if (json_is_null(v)) {
 		if (r->need == NEED)
-			return need(c, r);
+			return conv_lacks(c, r->keys);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
 	if (r->kind >= PARAM_U32S)
