@@ -70,6 +70,7 @@ int vocab_glm(struct vocab_in *in, struct err *err);
 int vocab_glmedge(struct vocab_in *in, struct err *err);
 int vocab_interns1(struct vocab_in *in, struct err *err);
 int vocab_plamo(struct vocab_in *in, struct err *err);
+int vocab_chatglm3(struct vocab_in *in, struct err *err);      /* ChatGLMModel.set_vocab_chatglm3 */
 
 /* Building blocks for classes with a method of their own. */
 struct vocab_tokens { /* arena-owned arrays of n */

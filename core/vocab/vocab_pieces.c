@@ -1,7 +1,6 @@
 #include "core/vocab/vocab_pieces.h"
 
 #include "core/util/cleanup.h"
-#include "core/vocab/spm.h"
 #include "core/vocab/vocab_tokens.h"
 
 #include <stdlib.h>
@@ -52,20 +51,11 @@ static int take(struct vocab_in *in, const struct spm_model *m, bool pad, struct
 
 int vocab_pieces(struct vocab_in *in, bool pad, struct vocab_tokens *out, bool *add_prefix, struct err *err)
 {
-	autofree char *data = NULL;
 	struct spm_model m;
-	size_t len;
+	autofree char *data = vocab_spm_open(in, &m, err);
 
-	if (!vocab_has(in, "tokenizer.model"))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s/tokenizer.model is missing: download it beside config.json",
-			       in->dir);
-	data = vocab_read(in, "tokenizer.model", &len, err);
 	if (!data)
 		return err->code;
-	if (spm_parse(data, len, &m, err)) {
-		err_prefix(err, "%s/tokenizer.model", in->dir);
-		return err->code;
-	}
 	if (add_prefix)
 		*add_prefix = m.normalizer.add_dummy_prefix;
 	take(in, &m, pad, out, err);

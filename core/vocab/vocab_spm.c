@@ -1,6 +1,5 @@
 /* _create_vocab_sentencepiece: tokenizer.model, then added_tokens.json, then tokenizer_config.json over it. */
 #include "core/util/cleanup.h"
-#include "core/vocab/spm.h"
 #include "core/vocab/vocab_pieces.h"
 #include "core/vocab/vocab_tokens.h"
 
@@ -51,23 +50,34 @@ static int take_pieces(struct vocab_in *in, const struct spm_model *m, struct vo
 	return 0;
 }
 
+char *vocab_spm_open(struct vocab_in *in, struct spm_model *m, struct err *err)
+{
+	size_t len;
+	char *data;
+
+	if (!vocab_has(in, "tokenizer.model")) {
+		err_set(err, HFGGUF_NOT_FOUND, "%s/tokenizer.model is missing: download it beside config.json",
+			in->dir);
+		return NULL;
+	}
+	data = vocab_read(in, "tokenizer.model", &len, err);
+	if (data && spm_parse(data, len, m, err)) {
+		err_prefix(err, "%s/tokenizer.model", in->dir);
+		free(data);
+		data = NULL;
+	}
+	return data;
+}
+
 static int from_model(struct vocab_in *in, struct vocab_tokens *out, struct err *err)
 {
-	size_t len, n = 0;
-	autofree char *data = NULL;
 	struct spm_model m;
+	autofree char *data = vocab_spm_open(in, &m, err);
+	size_t n = 0;
 	int rc;
 
-	if (!vocab_has(in, "tokenizer.model"))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s/tokenizer.model is missing: download it beside config.json",
-			       in->dir);
-	data = vocab_read(in, "tokenizer.model", &len, err);
 	if (!data)
 		return err->code;
-	if (spm_parse(data, len, &m, err)) {
-		err_prefix(err, "%s/tokenizer.model", in->dir);
-		return err->code;
-	}
 	rc = spm_size(in, m.n, &n, err);
 	if (!rc && !vocab_tokens_alloc(in->arena, out, n))
 		rc = err_nomem(err);

@@ -1,4 +1,4 @@
-/* GLM 4, dense and mixture of experts, and GLM 5 (conversion/glm.py). */
+/* ChatGLM, GLM 4, dense and mixture of experts, and GLM 5 (conversion/chatglm.py, glm.py). */
 #include "core/arch/arch.h"
 
 #include <string.h>
@@ -36,14 +36,12 @@ static int glm_vocab(struct conv *c)
 	return vocab_glm(&c->vocab, c->err);
 }
 
-/* A part of the dimensions of `key` (or of a head, when NULL) is rotated. */
+/* A part of the dimensions of `key`, or else of an equal share for each head, is rotated. */
 static int rope_share(struct conv *c, const char *key, double dflt)
 {
 	double share = json_num_or(c->rope, "partial_rotary_factor", dflt);
-	int64_t dim = key ? 0 : conv_int_or(c, "head_dim", -1), hidden, heads, dims;
+	int64_t dim = conv_int_or(c, key, -1), hidden, heads, dims;
 
-	if (key && conv_int(c, key, &dim))
-		return c->err->code;
 	if (dim < 0) {
 		if (conv_int(c, "hidden_size", &hidden) || conv_int(c, "num_attention_heads", &heads))
 			return c->err->code;
@@ -57,8 +55,69 @@ static int rope_share(struct conv *c, const char *key, double dflt)
 
 static int half_rotated(struct conv *c)
 {
-	return rope_share(c, NULL, 0.5);
+	return rope_share(c, "head_dim", 0.5);
 }
+
+/* ---- ChatGLM, GLM 4 9B ---- */
+
+static int chatglm_vocab(struct conv *c)
+{
+	static const struct named list[] = { { "eos", "<|endoftext|>" }, { "eot", "<|user|>" },
+					     { "unk", "<|endoftext|>" } };
+
+	if (strstr(json_str_or(c->hparams, "_name_or_path", ""), "THUDM/chatglm3-6b"))
+		return vocab_chatglm3(&c->vocab, c->err);
+	return named_vocab(c, list, sizeof(list) / sizeof(list[0]));
+}
+
+static int chatglm_feed_forward(struct conv *c)
+{
+	int64_t n = conv_int_or(c, "ffn_hidden_size intermediate_size", -1), hidden;
+
+	if (n < 0) {
+		if (conv_count(c, "hidden_size n_embed", &hidden))
+			return c->err->code;
+		n = 4 * hidden;
+	}
+	kv_u32(&c->kv, "{arch}.feed_forward_length", (uint32_t)n);
+	return 0;
+}
+
+static int chatglm_rope(struct conv *c)
+{
+	if (rope_share(c, "attention_dim", 0.5))
+		return c->err->code;
+	kv_bool(&c->kv, "tokenizer.ggml.add_bos_token", false);
+	kv_f32(&c->kv, "{arch}.rope.freq_base", 10000 * conv_num_or(c, "rope_ratio", 1));
+	return 0;
+}
+
+static const struct param_rule chatglm_params[] = {
+	U32("context_length", "seq_length hidden_size n_embed"),
+	U32("embedding_length", "hidden_size n_embed"),
+	CALL(chatglm_feed_forward),
+	BLOCK_COUNT,
+	U32("attention.head_count", "n_head num_attention_heads"),
+	U32("attention.head_count_kv", "multi_query_group_num num_key_value_heads n_head num_attention_heads"),
+	F32_OR("attention.layer_norm_rms_epsilon", "layernorm_epsilon", 1e-5),
+	FILE_TYPE,
+	CALL(chatglm_rope),
+	PARAMS_END
+};
+
+static const struct name_rule chatglm_names[] = {
+	DROP("*.rotary_pos_emb.inv_freq"),
+	STRIP_PREFIX("transformer."),
+	NAMES_END
+};
+
+const struct arch arch_chatglm = {
+	.classes = "GlmForCausalLM ChatGLMModel ChatGLMForConditionalGeneration",
+	.gguf = "chatglm",
+	.names = chatglm_names,
+	.params = chatglm_params,
+	.vocab = chatglm_vocab,
+};
 
 /* ---- GLM 4 ---- */
 
