@@ -1,5 +1,6 @@
-/* Close relatives of Llama: Afmoe, Nanbeige, Sarashina 2 Vision, CogVLM, Chameleon, DeciLM, Baichuan, Xverse
- * (conversion/afmoe.py, nanbeige.py, sarashina2.py, cogvlm.py, chameleon.py, deci.py, baichuan.py, xverse.py). */
+/* Close relatives of Llama: Afmoe, Nanbeige, Sarashina 2 Vision, CogVLM, Janus, Chameleon, DeciLM, Baichuan, Xverse
+ * (conversion/afmoe.py, nanbeige.py, sarashina2.py, cogvlm.py, januspro.py, chameleon.py, deci.py, baichuan.py,
+ * xverse.py). */
 #include "core/arch/arch.h"
 
 #include <ctype.h>
@@ -98,6 +99,19 @@ const struct arch arch_cogvlm = {
 	.classes = "CogVLMForCausalLM",
 	.gguf = "cogvlm",
 	.parent = &arch_llama,
+};
+
+static const struct name_rule janus_names[] = {
+	DROP("model.aligner.* model.vqmodel.* model.generation_embeddings.* model.generation_aligner.* "
+	     "model.generation_head.*"),
+	NAMES_END
+};
+
+const struct arch arch_janus = {
+	.classes = "JanusForConditionalGeneration",
+	.gguf = "llama",
+	.parent = &arch_llama,
+	.names = janus_names,
 };
 
 /* ---- Chameleon ---- */

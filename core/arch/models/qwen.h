@@ -6,6 +6,7 @@
 
 extern const struct arch arch_qwen2moe;
 extern const struct arch arch_qwen3;
+extern const struct arch arch_qwen3moe;
 extern const struct arch arch_qwen3next;
 extern const struct arch arch_qwen35;
 extern const struct arch arch_qwen35moe;
