@@ -107,11 +107,20 @@ const struct tensor *t_mul_scalar(struct build *b, const struct tensor *t, float
 const struct tensor *t_div_scalar(struct build *b, const struct tensor *t, float c);
 const struct tensor *t_neg(struct build *b, const struct tensor *t);
 const struct tensor *t_exp(struct build *b, const struct tensor *t);
+/* "relu", "silu" or "gelu" (by erf). */
+const struct tensor *t_activate(struct build *b, const struct tensor *t, const char *name);
 /* Elementwise on equal or broadcastable shapes. */
 const struct tensor *t_add(struct build *b, const struct tensor *x, const struct tensor *y);
 const struct tensor *t_sub(struct build *b, const struct tensor *x, const struct tensor *y);
 const struct tensor *t_mul(struct build *b, const struct tensor *x, const struct tensor *y);
 const struct tensor *t_div(struct build *b, const struct tensor *x, const struct tensor *y);
+
+/*
+ * x [n, k] times w [m, k] transposed, plus bias [m] (or NULL): [n, m], summed up in double and rounded once. w is kept in
+ * memory from the first read on. F16 when all are, else float32.
+ */
+const struct tensor *t_linear(struct build *b, const struct tensor *x, const struct tensor *w,
+			      const struct tensor *bias);
 
 /* An operator of a scheme or an architecture; param is borrowed. n_src operands are copied. */
 const struct tensor *t_custom(struct build *b, const struct tensor_ops *ops, enum dtype dtype, int n_dims,

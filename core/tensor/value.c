@@ -134,7 +134,7 @@ const struct tensor *tensor_uncast(const struct tensor *t, enum dtype from)
 
 /* ---- elementwise ---- */
 
-enum unary { U_ADD, U_MUL, U_DIV, U_NEG, U_EXP };
+enum unary { U_ADD, U_MUL, U_DIV, U_NEG, U_EXP, U_RELU, U_SILU, U_GELU };
 enum binary { B_ADD, B_SUB, B_MUL, B_DIV };
 
 struct unary_param {
@@ -142,7 +142,7 @@ struct unary_param {
 	float c;
 };
 
-static const char *const unary_names[] = { "+", "*", "/", "neg", "exp" };
+static const char *const unary_names[] = { "+", "*", "/", "neg", "exp", "relu", "silu", "gelu" };
 static const char *const binary_names[] = { "+", "-", "*", "/" };
 
 static void unary_apply(const struct unary_param *p, float *x, uint64_t n)
@@ -169,6 +169,18 @@ static void unary_apply(const struct unary_param *p, float *x, uint64_t n)
 	case U_EXP:
 		for (uint64_t i = 0; i < n; i++)
 			x[i] = (float)exp((double)x[i]);
+		break;
+	case U_RELU:
+		for (uint64_t i = 0; i < n; i++)
+			x[i] = x[i] < 0 ? 0 : x[i];
+		break;
+	case U_SILU:
+		for (uint64_t i = 0; i < n; i++)
+			x[i] = (float)((double)x[i] / (1 + exp(-(double)x[i])));
+		break;
+	case U_GELU:
+		for (uint64_t i = 0; i < n; i++)
+			x[i] = (float)((double)x[i] * 0.5 * (1 + erf((double)x[i] * M_SQRT1_2)));
 		break;
 	}
 }
@@ -245,6 +257,15 @@ const struct tensor *t_neg(struct build *b, const struct tensor *t)
 const struct tensor *t_exp(struct build *b, const struct tensor *t)
 {
 	return unary_new(b, t, U_EXP, 0);
+}
+
+const struct tensor *t_activate(struct build *b, const struct tensor *t, const char *name)
+{
+	for (enum unary u = U_RELU; u <= U_GELU; u++)
+		if (!strcmp(name, unary_names[u]))
+			return unary_new(b, t, u, 0);
+	err_set(b->err, HFGGUF_UNSUPPORTED, "the activation \"%.100s\" is not known", name);
+	return NULL;
 }
 
 static void binary_apply(enum binary kind, float *x, const float *y, uint64_t n)

@@ -142,6 +142,38 @@ static void test_casts(void)
 	ok(tensor_uncast(m, DT_BF16) != NULL, "a cast moves out through concatenation");
 }
 
+static void test_products(void)
+{
+	/* NUMBERS count from 0: x = [0 1; 2 3; 4 5; 6 7; 8 9], w = [0 1; 2 3; 4 5] */
+	static const float want[] = { 1, 3, 5, 3, 13, 23, 5, 23, 41, 7, 33, 59, 9, 43, 77 };
+	static const float tiny[] = { 1, 1e-8f, -1 }, ones[] = { 1, 1, 1 };
+	const struct tensor *x = NUMBERS(5, 2), *w = NUMBERS(3, 2), *y = t_linear(&b, x, w, NULL);
+	float biased[15], part[4];
+
+	for (int i = 0; i < 15; i++)
+		biased[i] = want[i] + (float)(i % 3);
+	ok(holds(y, want, 15), "rows times a transposed matrix");
+	ok(holds(t_linear(&b, x, w, NUMBERS(3)), biased, 15), "a bias is added to each row");
+	ok(!tensor_read_f32(y, 5, 4, part, &ctx) && !memcmp(part, want + 5, sizeof(part)),
+	   "a run that begins and ends within rows");
+	ok(holds(t_linear(&b, t_shape(&b, t_f32(&b, tiny, 3), 1, 3), t_shape(&b, t_f32(&b, ones, 3), 1, 3), NULL),
+		 (const float[]){ (float)(1 + (double)1e-8f - 1) }, 1), "sums are in double");
+	ok(!t_linear(&b, x, NUMBERS(3, 3), NULL) && err.code == HFGGUF_CORRUPT, "unlike matrices are refused");
+	err_clear(&err);
+}
+
+static void test_activations(void)
+{
+	static const float v[] = { -1, 0, 2 };
+	const struct tensor *t = t_f32(&b, v, 3);
+
+	ok(holds(t_activate(&b, t, "relu"), (const float[]){ 0, 0, 2 }, 3), "relu cuts off what is negative");
+	ok(holds(t_activate(&b, t, "silu"), (const float[]){ -0.26894143f, 0, 1.76159416f }, 3), "silu");
+	ok(holds(t_activate(&b, t, "gelu"), (const float[]){ -0.15865525f, 0, 1.95449974f }, 3), "gelu by erf");
+	ok(!t_activate(&b, t, "mish") && err.code == HFGGUF_UNSUPPORTED, "an unknown activation is refused");
+	err_clear(&err);
+}
+
 static void test_bounds(void)
 {
 	float out[2];
@@ -164,6 +196,8 @@ int main(void)
 	test_stack();
 	test_values();
 	test_casts();
+	test_products();
+	test_activations();
 	test_bounds();
 	scratch_free(ctx.scratch);
 	arena_free(arena);
