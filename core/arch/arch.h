@@ -125,6 +125,7 @@ struct arch {
 	const struct arch *parent;  /* NULL: &arch_text */
 	bool raw_config;            /* config.json as it is, not AutoConfig's */
 	enum mtp_export mtp;        /* supports_mtp_export */
+	bool no_mtp;                /* as with that option: its checkpoints have no such layers, whatever they say */
 	/* Another row in this one's place, by the config (not merged yet); NULL: none, or c->err is set. */
 	const struct arch *(*select)(struct conv *c);
 	int (*init)(struct conv *c);          /* __init__ behind the parent's; sees c->hparams, c->in */
@@ -293,6 +294,8 @@ int name_nextn(struct conv *c, const char *name, char *out);
 #define NEXTN_NAMES REPLACE("*language_model.*", "language_model.", ""), NAME_FN("*", name_nextn)
 /* The arch's own or inherited value. */
 enum mtp_export conv_mtp(const struct conv *c);
+/* Are these layers left out, by the option or the arch's no_mtp? */
+bool conv_no_mtp(const struct conv *c);
 
 /* ---- extra tensors ---- */
 

@@ -395,13 +395,16 @@ static void count_params(const struct conv *c, struct param_count *p)
 
 static int load_metadata(struct conv *c)
 {
+	struct source *card = c->src->adapter ? c->src->adapter : c->src;
 	const char *const *notes;
 	struct param_count p;
 
 	count_params(c, &p);
-	c->meta = metadata_load(c->src, c->opt->metadata, c->opt->model_name, &p, c->arena, c->err);
+	c->meta = metadata_load(card, c->opt->metadata, c->opt->model_name, &p, c->arena, c->err);
 	if (!c->meta)
 		return c->err->code;
+	if (card->mtime_ns > c->src->mtime_ns)
+		c->src->mtime_ns = card->mtime_ns;
 	for (size_t i = 0, n = metadata_notes(c->meta, &notes); i < n; i++)
 		conv_note(c, "%s", notes[i]);
 	return 0;

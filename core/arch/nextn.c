@@ -70,3 +70,12 @@ enum mtp_export conv_mtp(const struct conv *c)
 		a = arch_parent(a);
 	return a ? a->mtp : MTP_NO;
 }
+
+bool conv_no_mtp(const struct conv *c)
+{
+	bool no = c->opt->no_mtp;
+
+	for (const struct arch *a = c->arch; a && !no; a = arch_parent(a))
+		no = a->no_mtp;
+	return no;
+}

@@ -27,7 +27,7 @@ static json *ff_sizes(const json *a, int64_t n, int64_t m, int64_t hidden)
 	return NULL;
 }
 
-static bool name_class(json *config, const char *class)
+bool guess_set_class(json *config, const char *class)
 {
 	json *list = json_array();
 
@@ -53,7 +53,7 @@ static int add_head(json *config, const json *decision, const char *file, struct
 			       "num_hidden_layers, hidden_size and intermediate_size", file);
 	sizes = ff_sizes(ff, layers, head, hidden);
 	if (!sizes || !json_put_int(config, "num_hidden_layers", layers + head) ||
-	    !json_put(config, "decision", decision) || !name_class(config, "ModernBertDecisionModel")) {
+	    !json_put(config, "decision", decision) || !guess_set_class(config, "ModernBertDecisionModel")) {
 		json_free(sizes);
 		return err_nomem(err);
 	}
@@ -80,7 +80,7 @@ static json *load_as(struct source *s, const char *class, struct err *err)
 {
 	json *config = source_config(s, "", err);
 
-	if (config && !name_class(config, class)) {
+	if (config && !guess_set_class(config, class)) {
 		err_nomem(err);
 		json_free(config);
 		return NULL;

@@ -13,4 +13,7 @@ json *source_guess(struct source *s, struct err *err);
 /* load_hparams(dir, guess=False) of a folder of the model ("" or "encoder/"). Sets s->auto_config. The caller frees. */
 json *source_config(struct source *s, const char *dir, struct err *err);
 
+/* Makes this the config's only class; false when memory is out. */
+bool guess_set_class(json *config, const char *class);
+
 #endif

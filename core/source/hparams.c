@@ -90,5 +90,12 @@ json *source_hparams(struct source *s, bool mistral_format, struct err *err)
 	if (mistral_format)
 		return read_config(s, "params.json", err);
 	config = source_guess(s, err);
-	return config || err->code ? config : source_config(s, "", err);
+	if (!config && !err->code)
+		config = source_config(s, "", err);
+	if (config && s->adapter && !guess_set_class(config, s->adapter_class)) {
+		err_nomem(err);
+		json_free(config);
+		return NULL;
+	}
+	return config;
 }

@@ -1,5 +1,6 @@
 #include "core/source/source.h"
 
+#include "core/source/decision.h"
 #include "core/source/file.h"
 #include "core/source/hub.h"
 #include "core/source/shards.h"
@@ -95,9 +96,8 @@ static int open_directory(struct source *s, const char *model, struct err *err)
 	return s->dir_fd < 0 ? err_errno(err, HFGGUF_IO, "%.1000s: cannot open", s->path) : 0;
 }
 
-struct source *source_open(const char *model, const struct source_options *opt, struct err *err)
+static struct source *source_new(struct err *err)
 {
-	static const struct source_options none;
 	struct source *s = calloc(1, sizeof(*s));
 
 	if (!s || !(s->arena = arena_new())) {
@@ -106,15 +106,39 @@ struct source *source_open(const char *model, const struct source_options *opt, 
 		return NULL;
 	}
 	s->dir_fd = -1;
-	if (!opt)
-		opt = &none;
-	if (!open_directory(s, model, err) && !opt->no_weights)
-		shards_open(s, opt, err);
-	if (err->code) {
-		source_close(s);
-		return NULL;
-	}
 	return s;
+}
+
+/* may_adapt: an adapter that decides is merged into its base; a base is no adapter itself. */
+static struct source *open_at(const char *model, const struct source_options *opt, bool may_adapt, struct err *err)
+{
+	static const struct source_options lora = { .weights = "adapter_model.safetensors" };
+	struct source *s = source_new(err), *base = NULL;
+	const char *class = NULL, *spec;
+
+	if (s && !open_directory(s, model, err) && may_adapt)
+		class = decision_class(s, &spec, err);
+	if (class && !err->code && !shards_open(s, &lora, err))
+		base = open_at(spec, opt, false, err);
+	else if (s && !err->code && !opt->no_weights)
+		shards_open(s, opt, err);
+	if (base) {
+		base->adapter = s;
+		base->adapter_class = class;
+		s = base;
+	}
+	if (!err->code)
+		return s;
+	source_close(s);
+	return NULL;
+}
+
+struct source *source_open(const char *model, const struct source_options *opt, struct err *err)
+{
+	static const struct source_options none;
+
+	opt = opt ? opt : &none;
+	return open_at(model, opt, !opt->weights && !opt->mistral_format, err);
 }
 
 void source_close(struct source *s)
@@ -126,6 +150,7 @@ void source_close(struct source *s)
 			close(s->files[i].fd);
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
+	source_close(s->adapter);
 	map_free(&s->by_name);
 	arena_free(s->arena);
 	free(s);

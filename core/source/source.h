@@ -67,6 +67,10 @@ struct source {
 	/* source_hparams came from a config class, whose id2label has integer keys: labels sort as numbers then, else
 	 * as strings. */
 	bool auto_config;
+	/* A LoRA adapter that was asked for, and that its class merges into this model; NULL: none. Its weights are
+	 * adapter_model.safetensors. Closed with s. */
+	struct source *adapter;
+	const char *adapter_class;
 };
 
 struct source_options {

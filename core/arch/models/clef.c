@@ -202,6 +202,7 @@ const struct arch arch_clef = {
 	.classes = "ClefModel",
 	.gguf = "clef",
 	.parent = &arch_qwen35,
+	.no_mtp = true,
 	.init = clef_init,
 	.params = clef_params,
 	.tensors = clef_tensors,

@@ -10,12 +10,6 @@
 
 /* ---- prediction layers ---- */
 
-/* Checkpoints without any, whatever their config says. */
-static bool leaves_mtp(const struct conv *c)
-{
-	return c->opt->no_mtp || str_in(c->hf_arch, "OpenJevModel ClefModel");
-}
-
 static const struct {
 	const char *from, *to;
 	bool deep; /* has parts itself */
@@ -62,7 +56,7 @@ static int name_mtp(struct conv *c, const char *name, char *out)
 	if (!str_starts(name, "mtp."))
 		return !c->opt->mtp || str_in(name, "model.embed_tokens.weight model.norm.weight lm_head.weight "
 						    "embed_tokens.weight norm.weight");
-	if (leaves_mtp(c))
+	if (conv_no_mtp(c))
 		return 0;
 	if (main == INT64_MAX)
 		return conv_bad(c, "no \"num_hidden_layers\"");
@@ -92,8 +86,8 @@ static int next_init(struct conv *c)
 
 	if (conv_int(c, "num_hidden_layers", &n))
 		return c->err->code;
-	mtp = leaves_mtp(c) ? 0 : conv_int_or(c, "mtp_num_hidden_layers", 0);
-	if (!leaves_mtp(c) && !mtp) {
+	mtp = conv_no_mtp(c) ? 0 : conv_int_or(c, "mtp_num_hidden_layers", 0);
+	if (!conv_no_mtp(c) && !mtp) {
 		mtp = count_mtp(c);
 		if (!mtp)
 			conv_note(c, "no prediction layers are there: as with no-mtp");
@@ -107,7 +101,7 @@ static int param_mtp(struct conv *c)
 {
 	int64_t n = c->block_count - conv_int_or(c, "num_hidden_layers", 0);
 
-	if (n > 0 && !leaves_mtp(c))
+	if (n > 0 && !conv_no_mtp(c))
 		kv_u32(&c->kv, "{arch}.nextn_predict_layers", (uint32_t)n);
 	return 0;
 }
@@ -450,6 +444,7 @@ const struct arch arch_openjev = {
 	.classes = "OpenJevModel",
 	.gguf = "qwen35",
 	.parent = &arch_qwen35,
+	.no_mtp = true,
 	.params = openjev_params,
 	.vocab = openjev_vocab,
 };
