@@ -116,6 +116,76 @@ static json *load_clef(struct source *s, struct err *err)
 	return NULL;
 }
 
+/* ---- Pocket TTS, which has no config.json: its sizes are those of its tensors (conversion/pockettts.py) ---- */
+
+static const struct source_tensor *find(const struct source *s, const char *name)
+{
+	int64_t i = map_get(&s->by_name, name);
+
+	return i < 0 ? NULL : &s->tensors[i];
+}
+
+static bool is_pocket(const struct source *s)
+{
+	return s->n_files == 1 && str_starts(s->files[0].name, "model") && find(s, "flow_lm.bos_emb");
+}
+
+/* How many tensors there are named PREFIX + number + SUFFIX. */
+static int64_t count_layers(const struct source *s, const char *prefix, const char *suffix)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_tensors; i++) {
+		const char *at = s->tensors[i].name, *digits = "0123456789";
+
+		if (!str_starts(at, prefix))
+			continue;
+		at += strlen(prefix);
+		n += strspn(at, digits) && !strcmp(at + strspn(at, digits), suffix);
+	}
+	return n;
+}
+
+static bool put_stack(json *config, int64_t layers, uint64_t width, uint64_t ff)
+{
+	return json_put_int(config, "num_hidden_layers", layers) && json_put_int(config, "hidden_size", (int64_t)width) &&
+	       json_put_int(config, "intermediate_size", (int64_t)ff) &&
+	       json_put_int(config, "num_attention_heads", (int64_t)(width / 64)); /* of all that were released */
+}
+
+static json *load_pocket(struct source *s, struct err *err)
+{
+	const struct source_tensor *table = find(s, "flow_lm.conditioner.embed.weight");
+	const struct source_tensor *ff = find(s, "flow_lm.transformer.layers.0.linear1.weight");
+	const struct source_tensor *ear = find(s, "mimi.encoder_transformer.transformer.layers.0.norm1.weight");
+	const struct source_tensor *ear_ff = find(s, "mimi.encoder_transformer.transformer.layers.0.linear1.weight");
+	json *config, *audio;
+	bool ok;
+
+	if (!table || table->n_dims != 2 || !ff || !ff->n_dims || !ear || !ear->n_dims || !ear_ff || !ear_ff->n_dims ||
+	    table->dims[0] > INT32_MAX - 2 || table->dims[1] > INT32_MAX)
+		return err_set(err, HFGGUF_CORRUPT, "%s: some of Pocket TTS's tensors are missing", s->path), NULL;
+	config = json_object();
+	audio = json_object();
+	ok = config && audio && guess_set_class(config, "PocketTTSModel") &&
+	     json_put_str(config, "model_type", "pockettts") &&
+	     put_stack(config, count_layers(s, "flow_lm.transformer.layers.", ".norm1.weight"), table->dims[1],
+		       ff->dims[0]) &&
+	     json_put_int(config, "max_position_embeddings", 4096) &&
+	     json_put_int(config, "vocab_size", /* and rows for vectors that are learned */
+			  (int64_t)table->dims[0] + (find(s, "flow_lm.bos_before_voice") ? 2 : 1)) &&
+	     json_put_num(config, "rope_theta", 10000) && json_put_num(config, "layer_norm_eps", 1e-5) &&
+	     put_stack(audio, count_layers(s, "mimi.encoder_transformer.transformer.layers.", ".norm1.weight"),
+		       ear->dims[0], ear_ff->dims[0]) &&
+	     json_put(config, "audio_config", audio);
+	json_free(audio);
+	if (ok)
+		return config;
+	json_free(config);
+	err_nomem(err);
+	return NULL;
+}
+
 static const struct {
 	bool (*is)(const struct source *s);
 	json *(*load)(struct source *s, struct err *err);
@@ -123,6 +193,7 @@ static const struct {
 	{ is_decision, load_decision },
 	{ is_clef, load_clef },
 	{ is_openjev, load_openjev },
+	{ is_pocket, load_pocket },
 };
 
 json *source_guess(struct source *s, struct err *err)

@@ -18,6 +18,10 @@ int vocab_xlmroberta(struct vocab_in *in, bool mask, struct err *err);
 /* T5Model.set_vocab: tokenizer.model or spiece.model. */
 int vocab_t5(struct vocab_in *in, struct err *err);
 
+/* PocketTTSModel.set_vocab: a Unigram tokenizer.model, its last n tokens replaced by control tokens of these names
+ * (static). */
+int vocab_pockettts(struct vocab_in *in, const char *const *names, size_t n, struct err *err);
+
 /* _set_vocab_gpt2 with the get_vocab_base of Dream and LLaDA: added tokens as they are, control by their flag. */
 int vocab_verbatim(struct vocab_in *in, struct err *err);
 

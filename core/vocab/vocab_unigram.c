@@ -50,15 +50,20 @@ static int set_token(struct vocab_in *in, struct vocab_tokens *t, size_t at, con
 	return t->text[at].p ? 0 : HFGGUF_NOMEM;
 }
 
-/* t->n is at least m->n. */
-static int take_model(struct vocab_in *in, const struct spm_model *m, struct unigram *u, struct err *err)
+static int take_normalizer(struct vocab_in *in, const struct spm_model *m, struct unigram *u, struct err *err)
 {
 	u->add_prefix = m->normalizer.add_dummy_prefix;
 	u->remove_spaces = m->normalizer.remove_extra_whitespaces;
 	u->charsmap.n = m->normalizer.precompiled_charsmap.n;
 	u->charsmap.p = arena_memdup(in->arena, m->normalizer.precompiled_charsmap.p, u->charsmap.n);
-	if (!u->charsmap.p)
-		return err_nomem(err);
+	return u->charsmap.p ? 0 : err_nomem(err);
+}
+
+/* t->n is at least m->n. */
+static int take_model(struct vocab_in *in, const struct spm_model *m, struct unigram *u, struct err *err)
+{
+	if (take_normalizer(in, m, u, err))
+		return err->code;
 	for (size_t i = 0; i < m->n; i++)
 		if (set_token(in, &u->t, i, m->pieces[i].text, m->pieces[i].len, m->pieces[i].score,
 			      vocab_spm_type(m->pieces[i].type)))
@@ -79,10 +84,8 @@ static char *read_model(struct vocab_in *in, const char *file, struct spm_model 
 	return data;
 }
 
-static int emit(struct vocab_in *in, const struct unigram *u, bool token_types, struct err *err)
+static int emit_tokens(struct vocab_in *in, const struct unigram *u, bool token_types, struct err *err)
 {
-	struct special_vocab sv;
-
 	vocab_emit(in, "t5", "default", &u->t, true);
 	kv_bool(in->kv, "tokenizer.ggml.add_space_prefix", u->add_prefix);
 	if (token_types && vocab_token_types(in, err))
@@ -90,6 +93,15 @@ static int emit(struct vocab_in *in, const struct unigram *u, bool token_types, 
 	kv_bool(in->kv, "tokenizer.ggml.remove_extra_whitespaces", u->remove_spaces);
 	if (u->charsmap.n)
 		kv_array_ref(in->kv, "tokenizer.ggml.precompiled_charsmap", KV_U8, u->charsmap.p, u->charsmap.n);
+	return 0;
+}
+
+static int emit(struct vocab_in *in, const struct unigram *u, bool token_types, struct err *err)
+{
+	struct special_vocab sv;
+
+	if (emit_tokens(in, u, token_types, err))
+		return err->code;
 	return special_load(in, false, u->t.n, &sv, err) ? err->code : special_emit(in, &sv, err);
 }
 
@@ -134,6 +146,35 @@ int vocab_t5(struct vocab_in *in, struct err *err)
 	if (err->code)
 		return err->code;
 	return type == SPM_BPE ? vocab_sentencepiece(in, err) : emit(in, &u, false, err);
+}
+
+/* ---- Pocket TTS ---- */
+
+int vocab_pockettts(struct vocab_in *in, const char *const *names, size_t n, struct err *err)
+{
+	struct unigram u = { 0 };
+	struct spm_model m;
+	autofree char *data = vocab_spm_open(in, &m, err);
+
+	if (!data)
+		return err->code;
+	if (m.trainer.model_type != SPM_UNIGRAM)
+		err_set(err, HFGGUF_UNSUPPORTED, "tokenizer.model: only Unigram models are supported");
+	else
+		take_normalizer(in, &m, &u, err);
+	spm_free(&m);
+	if (err->code || vocab_spm_tokens(in, &u.t, err))
+		return err->code;
+	if (u.t.n < n)
+		return err_set(err, HFGGUF_CORRUPT, "a vocabulary of %zu tokens", u.t.n);
+	for (size_t i = 0; i < n; i++)
+		if (set_token(in, &u.t, u.t.n - n + i, names[i], strlen(names[i]), -1000.0F, TOKEN_CONTROL))
+			return err_nomem(err);
+	if (emit_tokens(in, &u, false, err))
+		return err->code;
+	kv_bool(in->kv, "tokenizer.ggml.add_bos_token", false);
+	kv_bool(in->kv, "tokenizer.ggml.add_eos_token", false);
+	return 0;
 }
 
 /* ---- XLM-RoBERTa, from sentencepiece.bpe.model ---- */
