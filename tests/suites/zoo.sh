@@ -2,7 +2,8 @@
 #
 #   zoo.sh [--only REGEX] [--waves 1,2] [--quick]      ZOO_WAVES, ZOO_QUICK, ZOO_JOBS
 #
-# Models of the given waves must be exact (mmproj runs belong to wave 3); of the others the count is printed.
+# Runs of the given waves must be exact; of the others the count is printed. A run's wave is its model's (fifth column of
+# models.tsv), but that of projectors is always 3, that of adapters a, and that of wave 3's text files t.
 # --quick: only these waves, and of the plain types only q8_0 (for slow builds).
 . "$(dirname "$0")/../lib.bash"
 
@@ -19,7 +20,8 @@ run_model() {
 	fi
 	while IFS=$'\t' read -r opts file size sha; do
 		need=0
-		[[ ,$waves, == *,$wave,* ]] && { [[ ,$opts, != *,mmproj,* ]] || [[ ,$waves, == *,3,* ]]; } && need=1
+		wave_of_run "$wave" "$opts"
+		[[ ,$waves, == *,$run_wave,* ]] && need=1
 		if [[ $quick ]] && { ((!need)) || [[ $opts =~ ^outtype=(f32|f16|bf16)$ ]]; }; then
 			continue
 		fi
@@ -37,6 +39,14 @@ run_model() {
 	rm -rf "$work"
 	printf '%s\tF\t%d\t%d\t%d\t%d\n' "$model" $good $total $all_good $all_total
 	printf '%s' "$lines" | head -n 10 | sed "s/^/$model\t/; s/ /\t/"
+}
+
+wave_of_run() { # WAVE OPTIONS: sets $run_wave
+	case ,$2, in
+	*,mmproj,*) run_wave=3 ;;
+	*,base=*) run_wave=a ;;
+	*) run_wave=${1/3/t} ;;
+	esac
 }
 
 sums() {
@@ -58,7 +68,7 @@ if [[ $1 == --model ]]; then # a worker of the xargs below
 	exit
 fi
 
-only=. waves=${ZOO_WAVES:-1,s,q} quick=${ZOO_QUICK:-}
+only=. waves=${ZOO_WAVES:-1,2,t,s,q} quick=${ZOO_QUICK:-}
 while (($#)); do
 	case $1 in
 	--only) only=$2; shift ;;
