@@ -170,6 +170,22 @@ static const char *class_of_model_type(struct conv *c)
 	return found;
 }
 
+/* Classes derived from a known one keep its model_type. */
+static int refuse_class(struct conv *c)
+{
+	const char *same = class_of_model_type(c), *nearest = same ? same : arch_nearest(c->hf_arch);
+
+	if (c->err->code)
+		return c->err->code;
+	if (!nearest)
+		return err_set(c->err, HFGGUF_UNSUPPORTED,
+			       "config.json: the architecture %s is not supported, nor is one of a name like it "
+			       "(hfgguf archs lists all); arch=CLASS names one that is built the same", c->hf_arch);
+	return err_set(c->err, HFGGUF_UNSUPPORTED,
+		       "config.json: the architecture %s is not supported (nearest: %s); arch=CLASS overrides it",
+		       c->hf_arch, nearest);
+}
+
 static int choose_class(struct conv *c)
 {
 	c->origin_arch = first_arch(c->hparams);
@@ -193,10 +209,7 @@ static int choose_class(struct conv *c)
 		    json_str_or(c->hparams, "model_type", ""));
 	c->arch = arch_find(c->hf_arch);
 	if (!c->arch)
-		return err_set(
-		    c->err, HFGGUF_UNSUPPORTED,
-		    "config.json: the architecture %s is not supported (nearest: %s); arch=CLASS overrides it",
-		    c->hf_arch, arch_nearest(c->hf_arch));
+		return refuse_class(c);
 	if (c->arch->select) {
 		const struct arch *other = c->arch->select(c);
 

@@ -107,8 +107,19 @@ lfs_pointer() {
 	variant $TINY 'del c["architectures"], c["model_type"]'
 	refused outtype=f16 "config.json" "architectures" "arch="
 	is_sum b118b86c8fb5f96039a15e12d37b286061ae72c0d91eb217bcf59a7bf60786e5 outtype=f16,arch=LlamaForCausalLM
-	variant $TINY 'del c["architectures"]; c["model_type"] = "qwen2_vl"'
-	refused outtype=f16 "qwen2_vl" "arch="
+	variant $TINY 'del c["architectures"]; c["model_type"] = "no_such_vl"'
+	refused outtype=f16 "no_such_vl" "arch="
+}
+
+@test "c07: an architecture nobody knows is refused with the nearest of its name, or of its model_type" {
+	for pair in JanusFlow:Janus Gemma5:Gemma4 Deepseek_V5:DeepseekV4 qwen4:Qwen3 Phi5:Phi3; do
+		variant $TINY "c['architectures'] = ['${pair%:*}ForCausalLM']; c['model_type'] = 'new'"
+		refused outtype=f16 "${pair%:*}ForCausalLM" "nearest: ${pair#*:}For"
+	done
+	variant $TINY 'c["architectures"] = ["MyOwnForCausalLM"]; c["model_type"] = "starcoder2"'
+	refused outtype=f16 MyOwnForCausalLM "nearest: Starcoder2ForCausalLM"
+	variant $TINY 'c["architectures"] = ["Xyzzy"]; c["model_type"] = "new"'
+	refused outtype=f16 Xyzzy "hfgguf archs"
 }
 
 @test "c07: an architecture nobody knows is refused, arch= overrides it" {
