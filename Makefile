@@ -147,6 +147,10 @@ tsan:
 demo:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' contrib/demo.sh
 
+# The table of architectures is made from the program's own rows; `make check` holds it.
+readme: $(BUILD)/hfgguf
+	@BUILD='$(BUILD)' contrib/readme.sh
+
 # ---- installation ----
 
 deps:
@@ -195,10 +199,11 @@ help:
 	@echo 'check-kernels, bench-kernels   quantizers against C and GGML=libggml-base.so.0; their speed'
 	@echo 'demo       builds, makes a small model, mounts it and reads it (installs packages when root)'
 	@echo 'asan tsan  tests under the address, undefined-behaviour and thread sanitizers'
+	@echo 'readme     renews the table of architectures in README.md'
 	@echo 'deps       installs the Debian packages a build needs'
 	@echo 'install    PREFIX=$(PREFIX) MOUNTHELPERDIR=$(MOUNTHELPERDIR) DESTDIR=$(DESTDIR); uninstall takes it away'
 	@echo 'clean      removes what was built'
 
 FORCE:
-.PHONY: all programs check check-kernels bench-kernels asan tsan demo deps install uninstall clean help FORCE
+.PHONY: all programs check check-kernels bench-kernels asan tsan demo readme deps install uninstall clean help FORCE
 -include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d)

@@ -121,6 +121,7 @@ enum mtp_export { MTP_INHERIT, MTP_NO, MTP_SAME_NAME, MTP_OWN_NAME };
 
 struct arch {
 	const char *classes;        /* space-separated Hugging Face classes */
+	const char *module;         /* file of the reference's conversion/ that has them, without .py */
 	const char *gguf;           /* "llama" */
 	const struct arch *parent;  /* NULL: &arch_text */
 	bool raw_config;            /* config.json as it is, not AutoConfig's */
@@ -209,7 +210,7 @@ extern const struct arch arch_text; /* TextModel: the root of all */
 extern const struct arch *const arch_rows[];
 /* Row of a Hugging Face class, or NULL. */
 const struct arch *arch_find(const char *hf_class);
-/* The known class that is nearest to a misspelt or unknown one, for messages. */
+/* The known class that is nearest to a misspelt or unknown one, for messages; NULL when none is near. Thread-local. */
 const char *arch_nearest(const char *hf_class);
 
 /* ---- for hooks: all return 0 or a negative status with c->err set ---- */

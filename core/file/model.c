@@ -468,7 +468,7 @@ char *hfgguf_archs(void)
 	struct buf b = BUF_INIT;
 
 	for (size_t i = 0; arch_rows[i]; i++)
-		buf_printf(&b, "%s\t%s\n", arch_rows[i]->gguf, arch_rows[i]->classes);
+		buf_printf(&b, "%s\t%s\t%s\n", arch_rows[i]->gguf, arch_rows[i]->classes, arch_rows[i]->module);
 	return text_or_null(&b);
 }
 

@@ -175,6 +175,20 @@ b"
 	assert_output ""
 }
 
+@test "archs lists name, classes and module of every row, no class twice" {
+	run --separate-stderr "$HFGGUF" archs
+	assert_success
+	assert_line $'llama4\tLlama4ForConditionalGeneration Llama4ForCausalLM\tllama'
+	run awk -F'\t' 'NF != 3 || $1 == "" || $2 == "" || $3 == "" { print }
+		{ n = split($2, w, " "); for (i = 1; i <= n; i++) if (seen[w[i]]++) print w[i] }' <<<"$output"
+	assert_output ""
+}
+
+@test "README lists the architectures that the program has" {
+	run "$ROOT/contrib/readme.sh" --check
+	assert_success
+}
+
 @test "archs, types, schemes and version print something" {
 	for what in archs types schemes version; do
 		run "$HFGGUF" $what

@@ -82,6 +82,7 @@ static const struct tensor_rule v1_tensors[] = {
 
 const struct arch arch_bailingmoe = {
 	.classes = "BailingMoeForCausalLM",
+	.module = "bailingmoe",
 	.gguf = "bailingmoe",
 	.params = v1_params,
 	.tensors = v1_tensors,
@@ -143,6 +144,7 @@ static const struct tensor_rule v2_tensors[] = {
 
 const struct arch arch_bailingmoe2 = {
 	.classes = "BailingMoeV2ForCausalLM",
+	.module = "bailingmoe",
 	.gguf = "bailingmoe2",
 	.init = init_nextn,
 	.names = v2_names,
@@ -174,6 +176,7 @@ static const struct tensor_rule sarvam_tensors[] = {
 
 const struct arch arch_sarvam = {
 	.classes = "SarvamMoEForCausalLM modeling_sarvam_moe.SarvamMoEForCausalLM",
+	.module = "bailingmoe",
 	.gguf = "bailingmoe2",
 	.parent = &arch_bailingmoe2,
 	.params = sarvam_params,
@@ -339,6 +342,7 @@ static const struct tensor_rule v3_tensors[] = {
 
 const struct arch arch_bailingmoe3 = {
 	.classes = "BailingMoeV3ForCausalLM",
+	.module = "bailingmoe3",
 	.gguf = "bailingmoe3",
 	.mtp = MTP_OWN_NAME,
 	.init = init_nextn,
@@ -376,6 +380,7 @@ static const struct name_rule vl_names[] = { DROP("linear_proj*"), NAMES_END };
 
 const struct arch arch_bailingmoe3_vl = {
 	.classes = "BailingMoeV3VLForConditionalGeneration",
+	.module = "bailingmoe3",
 	.gguf = "bailingmoe3",
 	.parent = &arch_bailingmoe3,
 	.names = vl_names,

@@ -83,6 +83,7 @@ static const struct tensor_rule bert_tensors[] = {
 
 const struct arch arch_bert = {
 	.classes = "BertModel BertForMaskedLM CamembertModel BertForSequenceClassification",
+	.module = "bert",
 	.gguf = "bert",
 	.names = bert_names,
 	.params = bert_params,
@@ -104,6 +105,7 @@ static const struct param_rule distilbert_params[] = {
 
 const struct arch arch_distilbert = {
 	.classes = "DistilBertModel DistilBertForMaskedLM DistilBertForSequenceClassification",
+	.module = "bert",
 	.gguf = "bert",
 	.parent = &arch_bert,
 	.names = distilbert_names,
@@ -165,6 +167,7 @@ static const struct tensor_rule roberta_tensors[] = {
 
 const struct arch arch_roberta = {
 	.classes = "RobertaModel RobertaForSequenceClassification",
+	.module = "bert",
 	.gguf = "bert",
 	.parent = &arch_bert,
 	.init = bert_init_positions,
@@ -199,6 +202,7 @@ static const struct param_rule neobert_params[] = {
 
 const struct arch arch_neobert = {
 	.classes = "NeoBERT NeoBERTLMHead NeoBERTForSequenceClassification",
+	.module = "bert",
 	.gguf = "neo-bert",
 	.parent = &arch_bert,
 	.names = neobert_names,
@@ -221,6 +225,7 @@ static const struct param_rule eurobert_params[] = {
 
 const struct arch arch_eurobert = {
 	.classes = "EuroBertModel JinaEmbeddingsV5Model",
+	.module = "bert",
 	.gguf = "eurobert",
 	.names = eurobert_names,
 	.params = eurobert_params,
@@ -251,6 +256,7 @@ static int jina2_vocab(struct conv *c)
 
 const struct arch arch_jina2 = {
 	.classes = "JinaBertModel JinaBertForMaskedLM",
+	.module = "bert",
 	.gguf = "jina-bert-v2",
 	.parent = &arch_bert,
 	.vocab = jina2_vocab,

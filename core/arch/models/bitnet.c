@@ -62,6 +62,7 @@ static const struct tensor_rule tensors[] = { { "*", op_quant, NULL, 0 }, { NULL
 
 const struct arch arch_bitnet = {
 	.classes = "BitnetForCausalLM BitNetForCausalLM",
+	.module = "bitnet",
 	.gguf = "bitnet",
 	.params = params,
 	.tensors = tensors,

@@ -200,6 +200,7 @@ static int head_tensors(struct conv *c)
 
 const struct arch arch_clef = {
 	.classes = "ClefModel",
+	.module = "clef",
 	.gguf = "clef",
 	.parent = &arch_qwen35,
 	.no_mtp = true,

@@ -22,6 +22,7 @@ static const struct param_rule cohere_params[] = {
 
 const struct arch arch_command_r = {
 	.classes = "CohereForCausalLM",
+	.module = "command_r",
 	.gguf = "command-r",
 	.init = cohere_init,
 	.params = cohere_params,
@@ -80,6 +81,7 @@ static const struct tensor_rule cohere2_tensors[] = {
 
 const struct arch arch_cohere2 = {
 	.classes = "Cohere2ForCausalLM",
+	.module = "command_r",
 	.gguf = "cohere2",
 	.params = cohere2_params,
 	.tensors = cohere2_tensors,
@@ -149,6 +151,7 @@ static const struct tensor_rule cohere2moe_tensors[] = {
 
 const struct arch arch_cohere2moe = {
 	.classes = "Cohere2MoeForCausalLM",
+	.module = "command_r",
 	.gguf = "cohere2moe",
 	.init = init_nextn,
 	.params = cohere2moe_params,

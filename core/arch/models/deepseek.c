@@ -28,6 +28,7 @@ static const struct tensor_rule deepseek_tensors[] = {
 
 const struct arch arch_deepseek = {
 	.classes = "DeepseekForCausalLM",
+	.module = "deepseek",
 	.gguf = "deepseek",
 	.params = deepseek_params,
 	.tensors = deepseek_tensors,
@@ -214,6 +215,7 @@ const struct arch arch_deepseek2 = {
 	.classes = "DeepseekV2ForCausalLM DeepseekV3ForCausalLM DeepseekOCRForCausalLM UnlimitedOCRForCausalLM "
 		   "KimiVLForConditionalGeneration KimiK25ForConditionalGeneration YoutuForCausalLM "
 		   "YoutuVLForConditionalGeneration",
+	.module = "deepseek",
 	.gguf = "deepseek2",
 	.init = deepseek2_init,
 	.names = deepseek2_names,
@@ -250,6 +252,7 @@ static const struct name_rule deepseek32_names[] = { NEXTN_NAMES, NAMES_END };
 
 const struct arch arch_deepseek32 = {
 	.classes = "DeepseekV32ForCausalLM",
+	.module = "deepseek",
 	.gguf = "deepseek32",
 	.parent = &arch_deepseek2,
 	.mtp = MTP_SAME_NAME,

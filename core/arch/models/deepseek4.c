@@ -443,6 +443,7 @@ static const struct arch *select_draft(struct conv *c)
 
 const struct arch arch_deepseek4 = {
 	.classes = "DeepseekV4ForCausalLM",
+	.module = "deepseek",
 	.gguf = "deepseek4",
 	.mtp = MTP_OWN_NAME,
 	.select = select_draft,

@@ -130,6 +130,7 @@ static int vocab(struct conv *c)
 
 const struct arch arch_deepseek4_dspark = {
 	.classes = "DeepseekV4DSparkModel",
+	.module = "deepseek",
 	.gguf = "dflash",
 	.parent = &arch_deepseek4,
 	.init = init,

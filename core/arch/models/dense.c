@@ -55,6 +55,7 @@ static const struct param_rule orion_params[] = {
 
 const struct arch arch_orion = {
 	.classes = "OrionForCausalLM",
+	.module = "orion",
 	.gguf = "orion",
 	.params = orion_params,
 	.vocab = conv_vocab_spm,
@@ -151,6 +152,7 @@ static int refact_vocab(struct conv *c)
 
 const struct arch arch_refact = {
 	.classes = "GPTRefactForCausalLM",
+	.module = "refact",
 	.gguf = "refact",
 	.params = refact_params,
 	.tensors = refact_tensors,
@@ -181,6 +183,7 @@ static const struct param_rule plm_params[] = {
 
 const struct arch arch_plm = {
 	.classes = "PLMForCausalLM",
+	.module = "plm",
 	.gguf = "plm",
 	.params = plm_params,
 };
@@ -222,6 +225,7 @@ static int pangu_vocab(struct conv *c)
 
 const struct arch arch_pangu = {
 	.classes = "PanguEmbeddedForCausalLM",
+	.module = "pangu",
 	.gguf = "pangu-embedded",
 	.params = pangu_params,
 	.tensors = pangu_tensors,
@@ -232,6 +236,7 @@ static const struct param_rule maincoder_params[] = { SUPER, U32_MAY("rope.dimen
 
 const struct arch arch_maincoder = {
 	.classes = "MaincoderForCausalLM",
+	.module = "maincoder",
 	.gguf = "maincoder",
 	.params = maincoder_params,
 };
@@ -310,6 +315,7 @@ static const struct tensor_rule talkie_tensors[] = {
 
 const struct arch arch_talkie = {
 	.classes = "TalkieForCausalLM",
+	.module = "talkie",
 	.gguf = "talkie",
 	.params = talkie_params,
 	.tensors = talkie_tensors,
@@ -321,6 +327,7 @@ static const struct param_rule jais2_params[] = { SUPER, CALL(param_rope_dim), P
 
 const struct arch arch_jais2 = {
 	.classes = "Jais2ForCausalLM",
+	.module = "jais",
 	.gguf = "jais2",
 	.params = jais2_params,
 };
@@ -418,6 +425,7 @@ static int jais_finish(struct conv *c)
 
 const struct arch arch_jais = {
 	.classes = "JAISLMHeadModel",
+	.module = "jais",
 	.gguf = "jais",
 	.init = jais_init,
 	.names = jais_names,
@@ -500,6 +508,7 @@ static int mpt_vocab(struct conv *c)
 
 const struct arch arch_mpt = {
 	.classes = "MPTForCausalLM",
+	.module = "mpt",
 	.gguf = "mpt",
 	.params = mpt_params,
 	.tensors = mpt_tensors,

@@ -335,6 +335,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_dflash = {
 	.classes = "DFlashDraftModel DFlash2DraftModel",
+	.module = "qwen",
 	.gguf = "dflash",
 	.parent = &arch_qwen3,
 	.names = names,
@@ -453,6 +454,7 @@ static const struct tensor_rule spark_tensors[] = {
 
 const struct arch arch_dspark = {
 	.classes = "Qwen3DSparkModel DSparkDraftModel DSparkSpeculator Lfm2DSparkDraftModel LingDSparkModel",
+	.module = "qwen",
 	.gguf = "dflash",
 	.parent = &arch_dflash,
 	.config = spark_config,

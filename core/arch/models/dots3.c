@@ -258,6 +258,7 @@ static int vocab(struct conv *c)
 
 const struct arch arch_dots3 = {
 	.classes = "Dots3NoteForCausalLM Dots3NoteForConditionalGeneration Dots3NoteTextForCausalLM",
+	.module = "dots3",
 	.gguf = "dots3note",
 	.parent = &arch_deepseek2,
 	.mtp = MTP_OWN_NAME,

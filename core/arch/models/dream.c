@@ -24,6 +24,7 @@ static const struct param_rule dream_params[] = {
 
 const struct arch arch_dream = {
 	.classes = "DreamModel",
+	.module = "dream",
 	.gguf = "dream",
 	.params = dream_params,
 	.vocab = dream_vocab,
@@ -89,6 +90,7 @@ static const struct tensor_rule llada_tensors[] = {
 
 const struct arch arch_llada = {
 	.classes = "LLaDAModelLM",
+	.module = "llada",
 	.gguf = "llada",
 	.params = llada_params,
 	.tensors = llada_tensors,
@@ -113,6 +115,7 @@ static const struct tensor_rule llada_moe_tensors[] = {
 
 const struct arch arch_llada_moe = {
 	.classes = "LLaDAMoEModel LLaDAMoEModelLM",
+	.module = "llada",
 	.gguf = "llada-moe",
 	.params = llada_moe_params,
 	.tensors = llada_moe_tensors,

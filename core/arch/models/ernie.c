@@ -74,6 +74,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_ernie = {
 	.classes = "Ernie4_5_ForCausalLM Ernie4_5ForCausalLM",
+	.module = "ernie",
 	.gguf = "ernie4_5",
 	.names = names,
 	.tensors = tensors,
@@ -82,6 +83,7 @@ const struct arch arch_ernie = {
 
 const struct arch arch_paddleocr = {
 	.classes = "PaddleOCRVLForConditionalGeneration",
+	.module = "ernie",
 	.gguf = "paddleocr",
 	.parent = &arch_ernie,
 };
@@ -127,6 +129,7 @@ static const struct tensor_rule moe_tensors[] = {
 
 const struct arch arch_ernie_moe = {
 	.classes = "Ernie4_5_MoeForCausalLM",
+	.module = "ernie",
 	.gguf = "ernie4_5-moe",
 	.parent = &arch_ernie,
 	.names = moe_names,

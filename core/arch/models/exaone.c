@@ -24,6 +24,7 @@ static const struct param_rule exaone_params[] = { SUPER, CALL(rope_part), PARAM
 
 const struct arch arch_exaone = {
 	.classes = "ExaoneForCausalLM",
+	.module = "exaone",
 	.gguf = "exaone",
 	.params = exaone_params,
 	.extra = llama_rope_freqs,
@@ -81,6 +82,7 @@ static const struct param_rule exaone4_params[] = { SUPER, CALL(param_vocab_size
 
 const struct arch arch_exaone4 = {
 	.classes = "Exaone4ForCausalLM",
+	.module = "exaone",
 	.gguf = "exaone4",
 	.init = exaone4_init,
 	.params = exaone4_params,
@@ -181,6 +183,7 @@ static const struct tensor_rule moe_tensors[] = {
 
 const struct arch arch_exaone_moe = {
 	.classes = "ExaoneMoEForCausalLM ExaoneMoeForCausalLM",
+	.module = "exaone",
 	.gguf = "exaone-moe",
 	.parent = &arch_exaone4,
 	.init = init_nextn,
@@ -236,6 +239,7 @@ static const struct tensor_rule exaone45_tensors[] = {
 
 const struct arch arch_exaone45 = {
 	.classes = "Exaone4_5_ForConditionalGeneration",
+	.module = "exaone",
 	.gguf = "exaone4",
 	.parent = &arch_exaone4,
 	.init = init_nextn,

@@ -76,6 +76,7 @@ static int arctic_vocab(struct conv *c)
 
 const struct arch arch_arctic = {
 	.classes = "ArcticForCausalLM",
+	.module = "arctic",
 	.gguf = "arctic",
 	.params = arctic_params,
 	.tensors = arctic_tensors,
@@ -160,6 +161,7 @@ static int dbrx_force(struct conv *c, const struct item *it, const char *new_nam
 
 const struct arch arch_dbrx = {
 	.classes = "DbrxForCausalLM",
+	.module = "dbrx",
 	.gguf = "dbrx",
 	.params = dbrx_params,
 	.tensors = dbrx_tensors,
@@ -347,6 +349,7 @@ static int grok_vocab(struct conv *c)
 
 const struct arch arch_grok = {
 	.classes = "GrokForCausalLM Grok1ForCausalLM",
+	.module = "grok",
 	.gguf = "grok",
 	.init = grok_init,
 	.params = grok_params,
@@ -398,6 +401,7 @@ static const struct tensor_rule grove_tensors[] = {
 
 const struct arch arch_grovemoe = {
 	.classes = "GroveMoeForCausalLM modeling_grove_moe.GroveMoeForCausalLM",
+	.module = "grovemoe",
 	.gguf = "grovemoe",
 	.init = grove_init,
 	.params = grove_params,
@@ -448,6 +452,7 @@ static const struct tensor_rule smallthinker_tensors[] = {
 
 const struct arch arch_smallthinker = {
 	.classes = "SmallThinkerForCausalLM",
+	.module = "smallthinker",
 	.gguf = "smallthinker",
 	.params = smallthinker_params,
 	.tensors = smallthinker_tensors,
@@ -480,6 +485,7 @@ static const struct tensor_rule dots1_tensors[] = {
 
 const struct arch arch_dots1 = {
 	.classes = "Dots1ForCausalLM",
+	.module = "dots1",
 	.gguf = "dots1",
 	.parent = &arch_qwen2moe,
 	.init = dots1_init,

@@ -179,6 +179,7 @@ static const struct name_rule names[] = { MAMBA2_NAMES, NAMES_END };
 
 const struct arch arch_falcon_h1 = {
 	.classes = "FalconH1ForCausalLM",
+	.module = "falcon_h1",
 	.gguf = "falcon-h1",
 	.raw_config = true,
 	.config = mamba2_config,

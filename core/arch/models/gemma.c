@@ -54,6 +54,7 @@ static const struct tensor_rule gemma_tensors[] = {
 
 const struct arch arch_gemma = {
 	.classes = "GemmaForCausalLM",
+	.module = "gemma",
 	.gguf = "gemma",
 	.names = gemma_names,
 	.params = gemma_params,
@@ -81,6 +82,7 @@ static const struct param_rule gemma2_params[] = {
 
 const struct arch arch_gemma2 = {
 	.classes = "Gemma2ForCausalLM",
+	.module = "gemma",
 	.gguf = "gemma2",
 	.parent = &arch_gemma,
 	.params = gemma2_params,
@@ -185,6 +187,7 @@ static const struct tensor_rule gemma3_tensors[] = {
 
 const struct arch arch_gemma3 = {
 	.classes = "Gemma3ForCausalLM Gemma3ForConditionalGeneration",
+	.module = "gemma",
 	.gguf = "gemma3",
 	.params = gemma3_params,
 	.tensors = gemma3_tensors,
@@ -324,6 +327,7 @@ static const struct param_rule embedding_params[] = {
 
 const struct arch arch_gemma_embedding = {
 	.classes = "Gemma3TextModel",
+	.module = "gemma",
 	.gguf = "gemma-embedding",
 	.parent = &arch_gemma3,
 	.init = dense_init,

@@ -134,6 +134,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_gemma3n = {
 	.classes = "Gemma3nForCausalLM Gemma3nForConditionalGeneration",
+	.module = "gemma",
 	.gguf = "gemma3n",
 	.parent = &arch_gemma3,
 	.init = init,

@@ -262,6 +262,7 @@ static int fold_expert_scales(struct conv *c)
 
 const struct arch arch_gemma4 = {
 	.classes = "Gemma4ForConditionalGeneration Gemma4ForCausalLM",
+	.module = "gemma",
 	.gguf = "gemma4",
 	.parent = &arch_gemma3,
 	.names = names,
@@ -303,6 +304,7 @@ static const struct param_rule unified_params[] = { SUPER, CALL(suppressed), PAR
 
 const struct arch arch_gemma4_unified = {
 	.classes = "Gemma4UnifiedForConditionalGeneration",
+	.module = "gemma",
 	.gguf = "gemma4",
 	.parent = &arch_gemma4,
 	.params = unified_params,
@@ -324,6 +326,7 @@ static const struct name_rule assistant_names[] = { DROP("*masked_embedding*"), 
 
 const struct arch arch_gemma4_assistant = {
 	.classes = "Gemma4AssistantForCausalLM Gemma4UnifiedAssistantForCausalLM",
+	.module = "gemma",
 	.gguf = "gemma4-assistant",
 	.parent = &arch_gemma4,
 	.names = assistant_names,

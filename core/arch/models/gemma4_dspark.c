@@ -202,6 +202,7 @@ static int rope_freqs(struct conv *c)
 
 const struct arch arch_gemma4_dspark = {
 	.classes = "Gemma4DSparkModel",
+	.module = "gemma",
 	.gguf = "dflash",
 	.parent = &arch_dflash,
 	.init = init,

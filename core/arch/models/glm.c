@@ -113,6 +113,7 @@ static const struct name_rule chatglm_names[] = {
 
 const struct arch arch_chatglm = {
 	.classes = "GlmForCausalLM ChatGLMModel ChatGLMForConditionalGeneration",
+	.module = "chatglm",
 	.gguf = "chatglm",
 	.names = chatglm_names,
 	.params = chatglm_params,
@@ -179,6 +180,7 @@ static const struct tensor_rule glm4_tensors[] = {
 
 const struct arch arch_glm4 = {
 	.classes = "Glm4ForCausalLM Glm4vForConditionalGeneration",
+	.module = "glm",
 	.gguf = "glm4",
 	.params = glm4_params,
 	.tensors = glm4_tensors,
@@ -190,6 +192,7 @@ static const struct param_rule glm_ocr_params[] = { SUPER, CALL(param_nextn), PA
 
 const struct arch arch_glm_ocr = {
 	.classes = "GlmOcrForConditionalGeneration",
+	.module = "glm",
 	.gguf = "glm4",
 	.parent = &arch_glm4,
 	.init = init_nextn,
@@ -218,6 +221,7 @@ static const struct tensor_rule glm4moe_tensors[] = { DEEPSEEK_EXPERTS, { NULL, 
 
 const struct arch arch_glm4moe = {
 	.classes = "Glm4MoeForCausalLM Glm4vMoeForConditionalGeneration",
+	.module = "glm",
 	.gguf = "glm4moe",
 	.mtp = MTP_OWN_NAME,
 	.init = init_nextn,
@@ -237,6 +241,7 @@ static int solar_vocab(struct conv *c)
 
 const struct arch arch_solar_open = {
 	.classes = "SolarOpenForCausalLM",
+	.module = "glm",
 	.gguf = "glm4moe",
 	.parent = &arch_glm4moe,
 	.mtp = MTP_NO,
@@ -254,6 +259,7 @@ static const struct param_rule glm4moelite_params[] = { SUPER, CALL(some_nextn),
 
 const struct arch arch_glm4moelite = {
 	.classes = "Glm4MoeLiteForCausalLM",
+	.module = "glm",
 	.gguf = "deepseek2",
 	.parent = &arch_deepseek2,
 	.mtp = MTP_OWN_NAME,
@@ -295,6 +301,7 @@ static const struct param_rule glm_dsa_params[] = {
 
 const struct arch arch_glm_dsa = {
 	.classes = "GlmMoeDsaForCausalLM",
+	.module = "glm",
 	.gguf = "glm-dsa",
 	.parent = &arch_deepseek2,
 	.mtp = MTP_SAME_NAME,
@@ -457,6 +464,7 @@ static int glm5next_force(struct conv *c, const struct item *it, const char *new
 
 const struct arch arch_glm5next = {
 	.classes = "Glm5NextForConditionalGeneration",
+	.module = "glm",
 	.gguf = "glm5-next",
 	.mtp = MTP_OWN_NAME,
 	.init = glm5next_init,

@@ -39,6 +39,7 @@ static const struct tensor_rule gpt2_tensors[] = {
 
 const struct arch arch_gpt2 = {
 	.classes = "GPT2LMHeadModel",
+	.module = "gpt2",
 	.gguf = "gpt2",
 	.params = gpt2_params,
 	.tensors = gpt2_tensors,
@@ -82,6 +83,7 @@ static const struct tensor_rule rugpt3_tensors[] = {
 
 const struct arch arch_rugpt3 = {
 	.classes = "RuGPT3XLForCausalLM",
+	.module = "gpt2",
 	.gguf = "gpt2",
 	.tensors = rugpt3_tensors,
 };
@@ -102,12 +104,14 @@ static const struct param_rule starcoder_params[] = {
 
 const struct arch arch_starcoder = {
 	.classes = "GPTBigCodeForCausalLM",
+	.module = "starcoder",
 	.gguf = "starcoder",
 	.params = starcoder_params,
 };
 
 const struct arch arch_starcoder2 = {
 	.classes = "Starcoder2ForCausalLM",
+	.module = "starcoder",
 	.gguf = "starcoder2",
 };
 
@@ -134,6 +138,7 @@ static const struct param_rule codeshell_params[] = {
 
 const struct arch arch_codeshell = {
 	.classes = "CodeShellForCausalLM",
+	.module = "codeshell",
 	.gguf = "codeshell",
 	.params = codeshell_params,
 };
@@ -183,6 +188,7 @@ static const struct tensor_rule bloom_tensors[] = {
 
 const struct arch arch_bloom = {
 	.classes = "BloomForCausalLM BloomModel",
+	.module = "bloom",
 	.gguf = "bloom",
 	.params = bloom_params,
 	.tensors = bloom_tensors,
@@ -222,6 +228,7 @@ static const struct tensor_rule gptneox_tensors[] = {
 
 const struct arch arch_gptneox = {
 	.classes = "GPTNeoXForCausalLM",
+	.module = "gptneox",
 	.gguf = "gptneox",
 	.params = gptneox_params,
 	.tensors = gptneox_tensors,
@@ -300,6 +307,7 @@ static const struct tensor_rule falcon_tensors[] = {
 
 const struct arch arch_falcon = {
 	.classes = "FalconForCausalLM RWForCausalLM",
+	.module = "falcon",
 	.gguf = "falcon",
 	.params = falcon_params,
 	.tensors = falcon_tensors,

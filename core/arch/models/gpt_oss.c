@@ -142,6 +142,7 @@ static const struct param_rule params[] = {
 
 const struct arch arch_gpt_oss = {
 	.classes = "GptOssForCausalLM",
+	.module = "gpt_oss",
 	.gguf = "gpt-oss",
 	.names = names,
 	.params = params,

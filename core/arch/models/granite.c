@@ -106,6 +106,7 @@ static const struct name_rule granite_names[] = {
 
 const struct arch arch_granite = {
 	.classes = "GraniteForCausalLM",
+	.module = "granite",
 	.gguf = "granite",
 	.parent = &arch_llama,
 	.names = granite_names,
@@ -201,6 +202,7 @@ static const struct tensor_rule granitemoe_tensors[] = {
 
 const struct arch arch_granitemoe = {
 	.classes = "GraniteMoeForCausalLM GraniteMoeSharedForCausalLM",
+	.module = "granite",
 	.gguf = "granitemoe",
 	.parent = &arch_granite,
 	.params = granitemoe_params,
@@ -237,6 +239,7 @@ static const struct name_rule swa_names[] = { ADD_SUFFIX("*sinks", ".weight"), N
 
 const struct arch arch_granite_swa = {
 	.classes = "GraniteSWAForCausalLM",
+	.module = "granite",
 	.gguf = "granite_swa",
 	.parent = &arch_granite,
 	.names = swa_names,
@@ -267,6 +270,7 @@ static const struct tensor_rule moe_swa_tensors[] = {
 
 const struct arch arch_granitemoe_swa = {
 	.classes = "GraniteMoeSWAForCausalLM",
+	.module = "granite",
 	.gguf = "granite_swa",
 	.parent = &arch_granite_swa,
 	.params = moe_swa_params,
@@ -423,6 +427,7 @@ static int hybrid_vocab(struct conv *c)
 
 const struct arch arch_granite_hybrid = {
 	.classes = "GraniteMoeHybridForCausalLM BambaForCausalLM",
+	.module = "granite",
 	.gguf = "granitehybrid",
 	.parent = &arch_granitemoe,
 	.raw_config = true,

@@ -257,6 +257,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_granite_switch = {
 	.classes = "GraniteSwitchForCausalLM",
+	.module = "granite",
 	.gguf = "graniteswitch",
 	.parent = &arch_granitemoe,
 	.init = init,

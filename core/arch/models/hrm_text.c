@@ -154,6 +154,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_hrm_text = {
 	.classes = "HrmTextForCausalLM",
+	.module = "hrm_text",
 	.gguf = "hrm_text",
 	.init = init,
 	.params = params,

@@ -109,6 +109,7 @@ static int moe_vocab(struct conv *c)
 
 const struct arch arch_hunyuan_moe = {
 	.classes = "HunYuanMoEV1ForCausalLM",
+	.module = "hunyuan",
 	.gguf = "hunyuan-moe",
 	.params = moe_params,
 	.tensors = moe_tensors,
@@ -204,6 +205,7 @@ static int dense_vocab(struct conv *c)
 
 const struct arch arch_hunyuan_dense = {
 	.classes = "HunYuanDenseV1ForCausalLM",
+	.module = "hunyuan",
 	.gguf = "hunyuan-dense",
 	.params = dense_params,
 	.tensors = dense_tensors,
@@ -258,6 +260,7 @@ static const struct param_rule vl_params[] = { SUPER, CALL(vl_rope), PARAMS_END 
 
 const struct arch arch_hunyuan_vl = {
 	.classes = "HunYuanVLForConditionalGeneration",
+	.module = "hunyuan",
 	.gguf = "hunyuan_vl",
 	.parent = &arch_hunyuan_dense,
 	.init = vl_init,
@@ -318,6 +321,7 @@ static const struct tensor_rule v3_tensors[] = {
 
 const struct arch arch_hy_v3 = {
 	.classes = "HYV3ForCausalLM",
+	.module = "hunyuan",
 	.gguf = "hy_v3",
 	.mtp = MTP_SAME_NAME,
 	.init = init_nextn,

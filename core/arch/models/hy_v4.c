@@ -222,6 +222,7 @@ static int force(struct conv *c, const struct item *it, const char *new_name)
 
 const struct arch arch_hy_v4 = {
 	.classes = "HYV4ForCausalLM",
+	.module = "hy_v4",
 	.gguf = "hy_v4",
 	.parent = &arch_deepseek2,
 	.init = init,

@@ -88,6 +88,7 @@ static const struct tensor_rule internlm2_tensors[] = {
 
 const struct arch arch_internlm2 = {
 	.classes = "InternLM2ForCausalLM",
+	.module = "internlm",
 	.gguf = "internlm2",
 	.tensors = internlm2_tensors,
 	.vocab = internlm2_vocab,
@@ -134,6 +135,7 @@ static const struct tensor_rule internlm3_tensors[] = {
 
 const struct arch arch_internlm3 = {
 	.classes = "InternLM3ForCausalLM",
+	.module = "internlm",
 	.gguf = "llama",
 	.params = internlm3_params,
 	.tensors = internlm3_tensors,

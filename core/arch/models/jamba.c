@@ -108,6 +108,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_jamba = {
 	.classes = "JambaForCausalLM",
+	.module = "jamba",
 	.gguf = "jamba",
 	.params = params,
 	.tensors = tensors,

@@ -261,6 +261,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_kimi_k3 = {
 	.classes = "KimiK3ForConditionalGeneration",
+	.module = "kimi_k3",
 	.gguf = "kimi-k3",
 	.params = params,
 	.tensors = tensors,

@@ -154,6 +154,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_kimi_linear = {
 	.classes = "KimiLinearModel KimiLinearForCausalLM",
+	.module = "kimi_linear",
 	.gguf = "kimi-linear",
 	.init = init,
 	.params = params,

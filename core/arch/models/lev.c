@@ -181,6 +181,7 @@ static int lev_vocab(struct conv *c)
 
 const struct arch arch_lev = {
 	.classes = "LevModel",
+	.module = "lev",
 	.gguf = "qwen35",
 	.parent = &arch_adapted,
 	.params = lev_params,
@@ -269,6 +270,7 @@ static int kev_vocab(struct conv *c)
 
 const struct arch arch_kev = {
 	.classes = "KevModel",
+	.module = "lev",
 	.gguf = "qwen35",
 	.parent = &arch_adapted,
 	.init = kev_init,
@@ -318,6 +320,7 @@ static int nimble_vocab(struct conv *c)
 
 const struct arch arch_nimble = {
 	.classes = "NimbleModel",
+	.module = "lev",
 	.gguf = "qwen35",
 	.parent = &arch_adapted,
 	.params = nimble_params,

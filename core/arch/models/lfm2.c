@@ -99,6 +99,7 @@ static const struct tensor_rule lfm2_tensors[] = { { "*conv.conv*", op_conv, NUL
 
 const struct arch arch_lfm2 = {
 	.classes = "Lfm2ForCausalLM LFM2ForCausalLM",
+	.module = "lfm2",
 	.gguf = "lfm2",
 	.names = lfm2_names,
 	.params = lfm2_params,
@@ -152,6 +153,7 @@ static int encoder_dense(struct conv *c)
 
 const struct arch arch_lfm2_encoder = {
 	.classes = "Lfm2Model Lfm2BidirectionalModel Lfm2BidirectionalForMaskedLM",
+	.module = "lfm2",
 	.gguf = "lfm2",
 	.parent = &arch_lfm2,
 	.params = encoder_params,
@@ -187,6 +189,7 @@ static const struct tensor_rule moe_tensors[] = {
 
 const struct arch arch_lfm2moe = {
 	.classes = "Lfm2MoeForCausalLM",
+	.module = "lfm2",
 	.gguf = "lfm2moe",
 	.names = moe_names,
 	.params = moe_params,
@@ -215,6 +218,7 @@ static const struct name_rule audio_names[] = {
 
 const struct arch arch_lfm2_audio = {
 	.classes = "Lfm25AudioTokenizer",
+	.module = "lfm2",
 	.gguf = "lfm2",
 	.parent = &arch_lfm2,
 	.names = audio_names,

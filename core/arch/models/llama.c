@@ -183,6 +183,7 @@ const struct arch arch_llama = {
 	.classes = "LLaMAForCausalLM LlamaForCausalLM MistralForCausalLM MixtralForCausalLM VLlama3ForCausalLM "
 		   "LlavaForConditionalGeneration VoxtralForConditionalGeneration IQuestCoderForCausalLM LlamaModel "
 		   "LlamaForCausalLMEagle3 Eagle3LlamaForCausalLM Eagle3Speculator Eagle3DraftModel",
+	.module = "llama",
 	.gguf = "llama",
 	.select = eagle3_select,
 	.init = init,
@@ -198,6 +199,7 @@ static const struct param_rule arcee_params[] = { SUPER, CALL(param_pooling), PA
 
 const struct arch arch_arcee = {
 	.classes = "ArceeForCausalLM",
+	.module = "llama",
 	.gguf = "arcee",
 	.parent = &arch_llama,
 	.params = arcee_params,
@@ -205,12 +207,14 @@ const struct arch arch_arcee = {
 
 const struct arch arch_llama_embed = {
 	.classes = "LlamaBidirectionalModel",
+	.module = "llama",
 	.gguf = "llama-embed",
 	.parent = &arch_llama,
 };
 
 const struct arch arch_smollm3 = {
 	.classes = "SmolLM3ForCausalLM",
+	.module = "llama",
 	.gguf = "smollm3",
 	.parent = &arch_llama,
 };
@@ -273,6 +277,7 @@ static int llama4_vocab(struct conv *c)
 
 const struct arch arch_llama4 = {
 	.classes = "Llama4ForConditionalGeneration Llama4ForCausalLM",
+	.module = "llama",
 	.gguf = "llama4",
 	.parent = &arch_llama,
 	.init = llama4_init,
@@ -347,6 +352,7 @@ static const struct tensor_rule apertus_tensors[] = {
 
 const struct arch arch_apertus = {
 	.classes = "ApertusForCausalLM",
+	.module = "llama",
 	.gguf = "apertus",
 	.parent = &arch_llama,
 	.init = apertus_init,

@@ -53,6 +53,7 @@ static const struct tensor_rule afmoe_tensors[] = {
 
 const struct arch arch_afmoe = {
 	.classes = "AfmoeForCausalLM",
+	.module = "afmoe",
 	.gguf = "afmoe",
 	.parent = &arch_llama,
 	.names = afmoe_names,
@@ -75,6 +76,7 @@ static const struct param_rule nanbeige_params[] = { SUPER, CALL(loops), PARAMS_
 
 const struct arch arch_nanbeige = {
 	.classes = "NanbeigeForCausalLM",
+	.module = "nanbeige",
 	.gguf = "nanbeige",
 	.parent = &arch_llama,
 	.params = nanbeige_params,
@@ -90,6 +92,7 @@ static const struct name_rule sarashina2_names[] = {
 
 const struct arch arch_sarashina2 = {
 	.classes = "Sarashina2VisionForCausalLM",
+	.module = "sarashina2",
 	.gguf = "llama",
 	.parent = &arch_llama,
 	.names = sarashina2_names,
@@ -97,6 +100,7 @@ const struct arch arch_sarashina2 = {
 
 const struct arch arch_cogvlm = {
 	.classes = "CogVLMForCausalLM",
+	.module = "cogvlm",
 	.gguf = "cogvlm",
 	.parent = &arch_llama,
 };
@@ -109,6 +113,7 @@ static const struct name_rule janus_names[] = {
 
 const struct arch arch_janus = {
 	.classes = "JanusForConditionalGeneration",
+	.module = "januspro",
 	.gguf = "llama",
 	.parent = &arch_llama,
 	.names = janus_names,
@@ -150,6 +155,7 @@ static const struct tensor_rule chameleon_tensors[] = {
 
 const struct arch arch_chameleon = {
 	.classes = "ChameleonForConditionalGeneration ChameleonForCausalLM",
+	.module = "chameleon",
 	.gguf = "chameleon",
 	.names = chameleon_names,
 	.params = chameleon_params,
@@ -326,6 +332,7 @@ static const struct arch *deci_select(struct conv *c)
 
 const struct arch arch_deci = {
 	.classes = "DeciLMForCausalLM",
+	.module = "deci",
 	.gguf = "deci",
 	.select = deci_select,
 	.init = deci_init,
@@ -395,6 +402,7 @@ static const struct tensor_rule baichuan_tensors[] = {
 
 const struct arch arch_baichuan = {
 	.classes = "BaichuanForCausalLM BaiChuanForCausalLM",
+	.module = "baichuan",
 	.gguf = "baichuan",
 	.params = meta_params,
 	.tensors = baichuan_tensors,
@@ -460,6 +468,7 @@ static const struct tensor_rule xverse_tensors[] = {
 
 const struct arch arch_xverse = {
 	.classes = "XverseForCausalLM",
+	.module = "xverse",
 	.gguf = "xverse",
 	.params = meta_params,
 	.tensors = xverse_tensors,

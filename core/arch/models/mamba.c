@@ -158,6 +158,7 @@ static const struct tensor_rule mamba_tensors[] = {
 
 const struct arch arch_mamba = {
 	.classes = "MambaForCausalLM MambaLMHeadModel FalconMambaForCausalLM",
+	.module = "mamba",
 	.gguf = "mamba",
 	.raw_config = true,
 	.params = mamba_params,
@@ -246,6 +247,7 @@ static const struct tensor_rule mamba2_tensors[] = {
 
 const struct arch arch_mamba2 = {
 	.classes = "Mamba2ForCausalLM",
+	.module = "mamba",
 	.gguf = "mamba2",
 	.raw_config = true,
 	.config = mamba2_config,

@@ -421,6 +421,7 @@ static int finish(struct conv *c)
 
 const struct arch arch_mimo2 = {
 	.classes = "MiMoV2FlashForCausalLM MiMoV2ForCausalLM",
+	.module = "mimo",
 	.gguf = "mimo2",
 	.mtp = MTP_OWN_NAME,
 	.init = init,

@@ -40,6 +40,7 @@ static const struct tensor_rule minicpm_tensors[] = {
 
 const struct arch arch_minicpm = {
 	.classes = "MiniCPMForCausalLM",
+	.module = "minicpm",
 	.gguf = "minicpm",
 	.params = minicpm_params,
 	.tensors = minicpm_tensors,
@@ -83,6 +84,7 @@ static const struct param_rule minicpm3_params[] = {
 
 const struct arch arch_minicpm3 = {
 	.classes = "MiniCPM3ForCausalLM",
+	.module = "minicpm",
 	.gguf = "minicpm3",
 	.params = minicpm3_params,
 	.vocab = conv_vocab_spm,
@@ -95,6 +97,7 @@ static const struct name_rule minicpmv_names[] = { DROP("model.merger.* mtp*"), 
 
 const struct arch arch_minicpmv = {
 	.classes = "MiniCPMV4_6ForConditionalGeneration",
+	.module = "minicpm",
 	.gguf = "qwen35",
 	.parent = &arch_qwen35,
 	.names = minicpmv_names,

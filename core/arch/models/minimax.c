@@ -111,6 +111,7 @@ static const struct tensor_rule text01_tensors[] = {
 
 const struct arch arch_minimax01 = {
 	.classes = "MiniMaxText01ForCausalLM MiniMaxM1ForCausalLM",
+	.module = "minimax",
 	.gguf = "minimax-01",
 	.params = text01_params,
 	.tensors = text01_tensors,
@@ -133,6 +134,7 @@ static const struct tensor_rule m2_tensors[] = {
 
 const struct arch arch_minimax_m2 = {
 	.classes = "MiniMaxM2ForCausalLM",
+	.module = "minimax",
 	.gguf = "minimax-m2",
 	.params = m2_params,
 	.tensors = m2_tensors,
@@ -201,6 +203,7 @@ static int m3_force(struct conv *c, const struct item *it, const char *new_name)
 
 const struct arch arch_minimax_m3 = {
 	.classes = "MiniMaxM3SparseForCausalLM MiniMaxM3SparseForConditionalGeneration",
+	.module = "minimax",
 	.gguf = "minimax-m3",
 	.parent = &arch_minimax_m2,
 	.params = m3_params,

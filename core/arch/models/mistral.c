@@ -142,6 +142,7 @@ static const struct arch *select_moe(struct conv *c)
 
 const struct arch arch_mistral = {
 	.classes = "mistral-format", /* no class: the option */
+	.module = "mistral",
 	.gguf = "mistral3",
 	.select = select_moe,
 	.init = dense_init,

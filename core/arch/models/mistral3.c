@@ -51,6 +51,7 @@ static const struct arch *select_by_type(struct conv *c)
 
 const struct arch arch_mistral3 = {
 	.classes = "Mistral3ForConditionalGeneration Ministral3ForCausalLM",
+	.module = "mistral3",
 	.gguf = "mistral3",
 	.parent = &arch_llama,
 	.select = select_by_type,

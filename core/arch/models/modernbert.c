@@ -71,6 +71,7 @@ static const struct param_rule params[] = {
 
 const struct arch arch_modernbert = {
 	.classes = "ModernBertModel ModernBertForMaskedLM ModernBertForSequenceClassification",
+	.module = "bert",
 	.gguf = "modern-bert",
 	.parent = &arch_bert,
 	.names = names,
@@ -203,6 +204,7 @@ static const struct tensor_rule decision_tensors[] = {
 
 const struct arch arch_modernbert_decision = {
 	.classes = "ModernBertDecisionModel",
+	.module = "bert",
 	.gguf = "modern-bert",
 	.parent = &arch_modernbert,
 	.names = decision_names,

@@ -54,6 +54,7 @@ static int vocab(struct conv *c)
 
 const struct arch arch_muse_assistant = {
 	.classes = "MuseGlimmerAssistantModel",
+	.module = "muse_glimmer",
 	.gguf = "dflash",
 	.params = params,
 	.tensors = tensors,

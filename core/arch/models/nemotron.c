@@ -53,6 +53,7 @@ static const struct tensor_rule nemotron_tensors[] = {
 
 const struct arch arch_nemotron = {
 	.classes = "NemotronForCausalLM",
+	.module = "nemotron",
 	.gguf = "nemotron",
 	.params = nemotron_params,
 	.tensors = nemotron_tensors,
@@ -386,6 +387,7 @@ static const struct arch *select_moe(struct conv *c)
 
 const struct arch arch_nemotron_h = {
 	.classes = "NemotronHForCausalLM",
+	.module = "nemotron",
 	.gguf = "nemotron_h",
 	.parent = &arch_granitemoe,
 	.raw_config = true,
@@ -487,6 +489,7 @@ static const struct arch arch_puzzle_base = {
 
 const struct arch arch_nemotron_puzzle = {
 	.classes = "NemotronHPuzzleForCausalLM",
+	.module = "nemotron",
 	.gguf = "nemotron_h_moe",
 	.parent = &arch_puzzle_base,
 	.mtp = MTP_NO,

@@ -147,6 +147,7 @@ static const struct arch *select_moe(struct conv *c)
 
 const struct arch arch_nomic = {
 	.classes = "NomicBertModel",
+	.module = "bert",
 	.gguf = "nomic-bert",
 	.parent = &arch_bert,
 	.select = select_moe,

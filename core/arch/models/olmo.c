@@ -18,6 +18,7 @@ static const struct tensor_rule olmo_tensors[] = {
 
 const struct arch arch_olmo = {
 	.classes = "OlmoForCausalLM OLMoForCausalLM",
+	.module = "olmo",
 	.gguf = "olmo",
 	.params = olmo_params,
 	.tensors = olmo_tensors,
@@ -25,6 +26,7 @@ const struct arch arch_olmo = {
 
 const struct arch arch_seed_oss = {
 	.classes = "SeedOssForCausalLM",
+	.module = "olmo",
 	.gguf = "seed_oss",
 };
 
@@ -60,6 +62,7 @@ static const struct param_rule olmo2_params[] = { SUPER, CALL(olmo2_window), PAR
 
 const struct arch arch_olmo2 = {
 	.classes = "Olmo2ForCausalLM Olmo3ForCausalLM",
+	.module = "olmo",
 	.gguf = "olmo2",
 	.params = olmo2_params,
 };
@@ -77,6 +80,7 @@ static const struct tensor_rule olmoe_tensors[] = {
 
 const struct arch arch_olmoe = {
 	.classes = "OlmoeForCausalLM",
+	.module = "olmo",
 	.gguf = "olmoe",
 	.params = olmoe_params,
 	.tensors = olmoe_tensors,

@@ -121,6 +121,7 @@ static int vocab(struct conv *c)
 
 const struct arch arch_openelm = {
 	.classes = "OpenELMForCausalLM",
+	.module = "openelm",
 	.gguf = "openelm",
 	.config = config,
 	.init = init,

@@ -68,6 +68,7 @@ static const struct param_rule phi2_params[] = {
 
 const struct arch arch_phi2 = {
 	.classes = "PhiForCausalLM",
+	.module = "phi",
 	.gguf = "phi2",
 	.params = phi2_params,
 };
@@ -184,6 +185,7 @@ static int phi3_vocab(struct conv *c)
 
 const struct arch arch_phi3 = {
 	.classes = "Phi3ForCausalLM Phi4ForCausalLMV",
+	.module = "phi",
 	.gguf = "phi3",
 	.params = phi3_params,
 	.vocab = phi3_vocab,
@@ -208,6 +210,7 @@ static const struct tensor_rule phimoe_tensors[] = {
 
 const struct arch arch_phimoe = {
 	.classes = "PhiMoEForCausalLM",
+	.module = "phi",
 	.gguf = "phimoe",
 	.parent = &arch_phi3,
 	.params = phimoe_params,

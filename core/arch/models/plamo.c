@@ -48,6 +48,7 @@ static const struct tensor_rule plamo_tensors[] = {
 
 const struct arch arch_plamo = {
 	.classes = "PlamoForCausalLM",
+	.module = "plamo",
 	.gguf = "plamo",
 	.params = plamo_params,
 	.tensors = plamo_tensors,
@@ -147,6 +148,7 @@ static const struct tensor_rule plamo2_tensors[] = {
 
 const struct arch arch_plamo2 = {
 	.classes = "Plamo2ForCausalLM PLaMo2ForCausalLM",
+	.module = "plamo",
 	.gguf = "plamo2",
 	.params = plamo2_params,
 	.tensors = plamo2_tensors,
@@ -218,6 +220,7 @@ static const struct tensor_rule plamo3_tensors[] = {
 
 const struct arch arch_plamo3 = {
 	.classes = "Plamo3ForCausalLM PLaMo3ForCausalLM",
+	.module = "plamo",
 	.gguf = "plamo3",
 	.init = plamo3_init,
 	.params = plamo3_params,

@@ -84,6 +84,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_pockettts = {
 	.classes = "PocketTTSModel",
+	.module = "pockettts",
 	.gguf = "pockettts",
 	.tensors = tensors,
 	.vocab = pocket_vocab,

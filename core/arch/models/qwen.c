@@ -14,6 +14,7 @@ static int qwen_vocab(struct conv *c)
 
 const struct arch arch_qwen = {
 	.classes = "QWenLMHeadModel",
+	.module = "qwen",
 	.gguf = "qwen",
 	.vocab = qwen_vocab,
 };
@@ -36,6 +37,7 @@ static const struct tensor_rule qwen2_tensors[] = {
 const struct arch arch_qwen2 = {
 	.classes = "Qwen2Model Qwen2ForCausalLM Qwen2AudioForConditionalGeneration KORMoForCausalLM "
 		   "AudioFlamingo3ForConditionalGeneration DotsOCRForCausalLM",
+	.module = "qwen",
 	.gguf = "qwen2",
 	.params = qwen2_params,
 	.tensors = qwen2_tensors,
@@ -94,6 +96,7 @@ static const struct tensor_rule qwen2moe_tensors[] = {
 
 const struct arch arch_qwen2moe = {
 	.classes = "Qwen2MoeForCausalLM",
+	.module = "qwen",
 	.gguf = "qwen2moe",
 	.params = qwen2moe_params,
 	.tensors = qwen2moe_tensors,
@@ -108,6 +111,7 @@ static const struct param_rule rnd1_params[] = {
 
 const struct arch arch_rnd1 = {
 	.classes = "RND1",
+	.module = "qwen",
 	.gguf = "rnd1",
 	.parent = &arch_qwen2moe,
 	.params = rnd1_params,
@@ -126,6 +130,7 @@ static int qwen3moe_vocab(struct conv *c)
 
 const struct arch arch_qwen3moe = {
 	.classes = "Qwen3MoeForCausalLM",
+	.module = "qwen",
 	.gguf = "qwen3moe",
 	.parent = &arch_qwen2moe,
 	.vocab = qwen3moe_vocab,
@@ -246,6 +251,7 @@ static int qwen3_vocab(struct conv *c)
 
 const struct arch arch_qwen3 = {
 	.classes = "Qwen3ForCausalLM Qwen3Model",
+	.module = "qwen",
 	.gguf = "qwen3",
 	.parent = &arch_qwen2,
 	.init = qwen3_init,

@@ -244,6 +244,7 @@ static const struct tensor_rule next_tensors[] = {
 
 const struct arch arch_qwen3next = {
 	.classes = "Qwen3NextForCausalLM",
+	.module = "qwen",
 	.gguf = "qwen3next",
 	.parent = &arch_qwen2moe,
 	.mtp = MTP_OWN_NAME,
@@ -366,6 +367,7 @@ static const struct tensor_rule qwen35_tensors[] = {
 
 const struct arch arch_qwen35 = {
 	.classes = "Qwen3_5ForConditionalGeneration Qwen3_5ForCausalLM",
+	.module = "qwen",
 	.gguf = "qwen35",
 	.parent = &arch_qwen3next,
 	.params = qwen35_params,
@@ -375,6 +377,7 @@ const struct arch arch_qwen35 = {
 
 const struct arch arch_qwen35moe = {
 	.classes = "Qwen3_5MoeForConditionalGeneration Qwen3_5MoeForCausalLM",
+	.module = "qwen",
 	.gguf = "qwen35moe",
 	.parent = &arch_qwen3next,
 	.params = qwen35_params,
@@ -442,6 +445,7 @@ static const struct param_rule openjev_params[] = { SUPER, CALL(openjev_decision
 
 const struct arch arch_openjev = {
 	.classes = "OpenJevModel",
+	.module = "qwen",
 	.gguf = "qwen35",
 	.parent = &arch_qwen35,
 	.no_mtp = true,

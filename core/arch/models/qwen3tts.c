@@ -206,6 +206,7 @@ static const struct tensor_rule tensors[] = {
 
 const struct arch arch_qwen3tts = {
 	.classes = "Qwen3TTSForConditionalGeneration",
+	.module = "qwen3tts",
 	.gguf = "qwen3tts",
 	.config = tts_config,
 	.names = names,

@@ -258,6 +258,7 @@ static int finish(struct conv *c)
 
 const struct arch arch_qwen4exp = {
 	.classes = "Qwen4ExpForConditionalGeneration Qwen4ExpForCausalLM",
+	.module = "qwen4exp",
 	.gguf = "qwen4exp",
 	.parent = &arch_qwen35,
 	.init = init,

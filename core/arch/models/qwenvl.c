@@ -10,6 +10,7 @@ static const struct name_rule qwen2vl_names[] = { REPLACE("thinker.*", "thinker.
 
 const struct arch arch_qwen2vl = {
 	.classes = "Qwen2VLModel Qwen2VLForConditionalGeneration Qwen2_5_VLForConditionalGeneration Qwen2_5OmniModel",
+	.module = "qwenvl",
 	.gguf = "qwen2vl",
 	.names = qwen2vl_names,
 	.vocab = conv_vocab_spm_or_gpt2,
@@ -32,6 +33,7 @@ static const struct param_rule qwen3vl_params[] = { SUPER, CALL(deepstack), PARA
 
 const struct arch arch_qwen3vl = {
 	.classes = "Qwen3VLForConditionalGeneration",
+	.module = "qwen3vl",
 	.gguf = "qwen3vl",
 	.parent = &arch_qwen3,
 	.names = qwen3vl_names,
@@ -50,6 +52,7 @@ static const struct tensor_rule qwen3vl_moe_tensors[] = {
 
 const struct arch arch_qwen3vl_moe = {
 	.classes = "Qwen3VLMoeForConditionalGeneration",
+	.module = "qwen3vl",
 	.gguf = "qwen3vlmoe",
 	.parent = &arch_qwen3moe,
 	.names = qwen3vl_names,
@@ -92,6 +95,7 @@ static int omni_vocab(struct conv *c)
 
 const struct arch arch_qwen3omni = {
 	.classes = "Qwen3OmniMoeForConditionalGeneration",
+	.module = "qwen3vl",
 	.gguf = "qwen3vlmoe",
 	.parent = &arch_qwen3vl_moe,
 	.params = no_deepstack_params,
@@ -111,6 +115,7 @@ static int asr_vocab(struct conv *c)
 
 const struct arch arch_qwen3asr = {
 	.classes = "Qwen3ASRForConditionalGeneration",
+	.module = "qwen3vl",
 	.gguf = "qwen3vl",
 	.parent = &arch_qwen3vl,
 	.params = no_deepstack_params,

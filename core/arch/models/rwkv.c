@@ -155,6 +155,7 @@ static const struct tensor_rule rwkv6_tensors[] = { { "*", op_rwkv6, NULL, 0 }, 
 
 const struct arch arch_rwkv6 = {
 	.classes = "Rwkv6ForCausalLM",
+	.module = "rwkv",
 	.gguf = "rwkv6",
 	.params = rwkv6_params,
 	.tensors = rwkv6_tensors,
@@ -197,6 +198,7 @@ static const struct tensor_rule rwkv6qwen2_tensors[] = { { "*", op_rwkv6, NULL, 
 
 const struct arch arch_rwkv6qwen2 = {
 	.classes = "RWKV6Qwen2ForCausalLM",
+	.module = "rwkv",
 	.gguf = "rwkv6qwen2",
 	.params = rwkv6qwen2_params,
 	.tensors = rwkv6qwen2_tensors,
@@ -393,6 +395,7 @@ static const struct param_rule rwkv7_params[] = {
 
 const struct arch arch_rwkv7 = {
 	.classes = "Rwkv7ForCausalLM RWKV7ForCausalLM",
+	.module = "rwkv",
 	.gguf = "rwkv7",
 	.init = rwkv7_init,
 	.names = rwkv7_names,
@@ -436,6 +439,7 @@ static const struct param_rule arwkv7_params[] = {
 
 const struct arch arch_arwkv7 = {
 	.classes = "RwkvHybridForCausalLM",
+	.module = "rwkv",
 	.gguf = "arwkv7",
 	.parent = &arch_rwkv7,
 	.params = arwkv7_params,

@@ -204,6 +204,7 @@ static int laguna_vocab(struct conv *c)
 
 const struct arch arch_laguna = {
 	.classes = "LagunaForCausalLM",
+	.module = "laguna",
 	.gguf = "laguna",
 	.params = laguna_params,
 	.tensors = laguna_tensors,
@@ -270,6 +271,7 @@ static const struct tensor_rule maple_tensors[] = {
 
 const struct arch arch_maple = {
 	.classes = "MapleForCausalLM",
+	.module = "maple",
 	.gguf = "maple",
 	.params = maple_params,
 	.tensors = maple_tensors,
@@ -299,6 +301,7 @@ static const struct tensor_rule mellum_tensors[] = {
 
 const struct arch arch_mellum = {
 	.classes = "MellumForCausalLM",
+	.module = "mellum",
 	.gguf = "mellum",
 	.params = mellum_params,
 	.tensors = mellum_tensors,
@@ -369,6 +372,7 @@ static const struct tensor_rule spark_tensors[] = {
 
 const struct arch arch_spark2_5 = {
 	.classes = "Spark2_5ForCausalLM",
+	.module = "spark2_5",
 	.gguf = "spark2_5",
 	.params = spark_params,
 	.tensors = spark_tensors,
@@ -449,6 +453,7 @@ static int muse_vocab(struct conv *c)
 
 const struct arch arch_muse_glimmer = {
 	.classes = "MuseGlimmerForConditionalGeneration",
+	.module = "muse_glimmer",
 	.gguf = "muse-glimmer",
 	.params = muse_params,
 	.tensors = muse_tensors,

@@ -48,6 +48,7 @@ static int vocab(struct conv *c)
 
 const struct arch arch_stablelm = {
 	.classes = "StableLmForCausalLM StableLMEpochForCausalLM LlavaStableLMEpochForCausalLM",
+	.module = "stablelm",
 	.gguf = "stablelm",
 	.params = params,
 	.tensors = tensors,

@@ -55,6 +55,7 @@ static const struct param_rule encoder_params[] = { SIZE_PARAMS, HEAD_PARAMS, FI
 const struct arch arch_t5 = {
 	.classes = "T5WithLMHeadModel T5ForConditionalGeneration MT5ForConditionalGeneration "
 		   "UMT5ForConditionalGeneration UMT5Model",
+	.module = "t5",
 	.gguf = "t5",
 	.params = t5_params,
 	.tensors = tensors,
@@ -63,6 +64,7 @@ const struct arch arch_t5 = {
 
 const struct arch arch_t5_encoder = {
 	.classes = "T5EncoderModel",
+	.module = "t5",
 	.gguf = "t5encoder",
 	.params = encoder_params,
 	.tensors = tensors,

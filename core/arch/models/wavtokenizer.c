@@ -48,6 +48,7 @@ static int vocab(struct conv *c)
 
 const struct arch arch_wavtokenizer = {
 	.classes = "WavTokenizerDec",
+	.module = "wavtokenizer",
 	.gguf = "wavtokenizer-dec",
 	.names = names,
 	.params = params,

@@ -44,6 +44,7 @@ static const struct arch *select_jina3(struct conv *c)
 
 const struct arch arch_xlmroberta = {
 	.classes = "XLMRobertaModel XLMRobertaForSequenceClassification",
+	.module = "bert",
 	.gguf = "bert",
 	.parent = &arch_bert,
 	.select = select_jina3,
