@@ -148,7 +148,8 @@ static int64_t count_layers(const struct source *s, const char *prefix, const ch
 
 static bool put_stack(json *config, int64_t layers, uint64_t width, uint64_t ff)
 {
-	return json_put_int(config, "num_hidden_layers", layers) && json_put_int(config, "hidden_size", (int64_t)width) &&
+	return json_put_int(config, "num_hidden_layers", layers) &&
+	       json_put_int(config, "hidden_size", (int64_t)width) &&
 	       json_put_int(config, "intermediate_size", (int64_t)ff) &&
 	       json_put_int(config, "num_attention_heads", (int64_t)(width / 64)); /* of all that were released */
 }

@@ -116,8 +116,8 @@ const struct tensor *t_mul(struct build *b, const struct tensor *x, const struct
 const struct tensor *t_div(struct build *b, const struct tensor *x, const struct tensor *y);
 
 /*
- * x [n, k] times w [m, k] transposed, plus bias [m] (or NULL): [n, m], summed up in double and rounded once. w is kept in
- * memory from the first read on. F16 when all are, else float32.
+ * x [n, k] times w [m, k] transposed, plus bias [m] (or NULL): [n, m], summed up in double and rounded once. w is kept
+ * in memory from the first read on. F16 when all are, else float32.
  */
 const struct tensor *t_linear(struct build *b, const struct tensor *x, const struct tensor *w,
 			      const struct tensor *bias);

@@ -33,7 +33,8 @@ static int op_table(struct conv *c, const struct tensor_rule *r, struct item *it
 	(void)r;
 	(void)rest;
 	if (!bos || !in)
-		return err_set(c->err, HFGGUF_NOT_FOUND, "flow_lm.bos_emb and flow_lm.input_linear.weight are expected");
+		return err_set(c->err, HFGGUF_NOT_FOUND,
+			       "flow_lm.bos_emb and flow_lm.input_linear.weight are expected");
 	if (voice)
 		parts[n++] = as_row(c, voice, type);
 	parts[n++] = as_row(c, t_linear(&c->b, as_row(c, bos, DT_F32), t_cast(&c->b, in, DT_F32), NULL), type);

@@ -51,7 +51,7 @@ static int name_code(struct conv *c, struct text *codes, int64_t n, const json *
 	return 0;
 }
 
-/* "codec_bos_id": 5 names code 5 "<|codec_bos|>", "codec_language_id": {"german": 7} names 7 "<|codec_language_german|>" */
+/* "codec_bos_id": 5 makes code 5 "<|codec_bos|>", "codec_language_id": {"german": 7} 7 "<|codec_language_german|>". */
 static int name_codes(struct conv *c, struct text *codes, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {
