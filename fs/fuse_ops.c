@@ -4,6 +4,8 @@
 #include "fs/say.h"
 #include "fs/status_dir.h"
 
+#include "core/file/serve.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,14 @@ static struct front *front_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* The reply is copied out of one buffer a thread, as large as its largest read so far. */
+/*
+ * What a thread reads with. The buffer is as large as its largest read so far; of it only the pages are in memory that
+ * once held verbatim bytes, the others' places are taken by units that the cache lends.
+ */
 struct read_buffer {
 	char *p;
 	size_t cap;
+	struct file_view view;
 };
 
 static pthread_key_t buffer_key;
@@ -35,7 +41,7 @@ int fuse_ops_prepare(void)
 	return pthread_key_create(&buffer_key, free_buffer);
 }
 
-static char *thread_buffer(size_t size)
+static struct read_buffer *thread_buffer(size_t size)
 {
 	struct read_buffer *b = pthread_getspecific(buffer_key);
 	void *p = NULL;
@@ -48,13 +54,13 @@ static char *thread_buffer(size_t size)
 		}
 	}
 	if (size <= b->cap)
-		return b->p;
+		return b;
 	if (posix_memalign(&p, 4096, size))
 		return NULL;
 	free(b->p);
 	b->p = p;
 	b->cap = size;
-	return p;
+	return b;
 }
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
@@ -188,31 +194,41 @@ static void read_status(fuse_req_t req, size_t size, off_t off, const struct fus
 	fuse_reply_buf(req, s->text + from, size < s->n - from ? size : s->n - from);
 }
 
+static void reply_failed(fuse_req_t req, const struct node *node, size_t size, off_t off, int status, const char *msg)
+{
+	const struct hfgguf_model *m = front_of(req)->model;
+
+	say_repeated("%s: reading %zu bytes at %lld failed: %s", hfgguf_name(m, node->index), size, (long long)off,
+		     msg[0] ? msg : hfgguf_strerror(status));
+	fuse_reply_err(req, status == HFGGUF_NOMEM ? ENOMEM : EIO);
+}
+
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct front *f = front_of(req);
 	struct node node = node_of(f, ino);
-	char msg[2048] = "", *data;
+	struct read_buffer *b;
+	char msg[2048] = "";
 	ssize_t n;
 
 	if (node.kind == NODE_STATUS) {
 		read_status(req, size, off, fi);
 		return;
 	}
-	data = node.kind == NODE_FILE ? thread_buffer(size) : NULL;
-	if (!data) {
+	b = node.kind == NODE_FILE ? thread_buffer(size) : NULL;
+	if (!b) {
 		fuse_reply_err(req, node.kind == NODE_FILE ? ENOMEM : EISDIR);
 		return;
 	}
-	n = hfgguf_pread(f->model, node.index, data, size, (uint64_t)off, msg, sizeof(msg));
-	if (n >= 0) {
-		fuse_reply_buf(req, data, (size_t)n);
-		return;
+	n = serve_view(f->model, node.index, b->p, size, (uint64_t)off, &b->view, msg, sizeof(msg));
+	if (n < 0) {
+		reply_failed(req, &node, size, off, (int)n, msg);
+	} else if (!n) {
+		fuse_reply_buf(req, NULL, 0);
+	} else {
+		fuse_reply_iov(req, b->view.pieces, b->view.n_pieces);
+		serve_view_end(f->model, &b->view);
 	}
-	say_repeated("%s: reading %zu bytes at %lld failed: %s", hfgguf_name(f->model, node.index), size,
-		     (long long)off,
-		     msg[0] ? msg : hfgguf_strerror((int)n));
-	fuse_reply_err(req, n == HFGGUF_NOMEM ? ENOMEM : EIO);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)

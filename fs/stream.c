@@ -1,109 +1,119 @@
 #include "fs/stream.h"
 
+#include "core/file/serve.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#define N_PIECES 2
+enum { MAX_HELPERS = 16, MAX_PIECES = 2 * MAX_HELPERS };
 
 struct piece {
 	char *data;
 	ssize_t n; /* bytes, 0 at the end, or a negative status */
 	bool full;
+	char msg[1024];
 };
 
 struct stream {
 	struct hfgguf_model *m;
 	size_t file;
-	uint64_t offset, end;
-	pthread_t helper;
+	uint64_t start, end; /* piece i begins at start + i * STREAM_PIECE_BYTES and is in the slot i % n_pieces */
+	pthread_t helpers[MAX_HELPERS];
+	unsigned n_helpers, n_pieces;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct piece piece[N_PIECES]; /* the lock guards `full` and `stop`; a piece belongs to one side at a time */
-	unsigned next;                /* the caller's next piece */
-	bool held, stop;              /* the caller holds the piece before `next` */
-	char msg[2048];
+	/* The lock guards `full` and what follows; a piece belongs to one side at a time. */
+	struct piece pieces[MAX_PIECES];
+	uint64_t to_fill, to_use; /* numbers of pieces */
+	bool held, stop;          /* the caller holds the piece before to_use; nothing more is to be filled */
 };
 
 /* A whole piece, or what is left of the file: a short count elsewhere would end the copy early and silently. */
-static ssize_t fill(struct stream *s, char *data)
+static ssize_t fill(struct stream *s, struct piece *p, uint64_t offset)
 {
-	size_t want = s->end - s->offset < STREAM_PIECE_BYTES ? (size_t)(s->end - s->offset) : STREAM_PIECE_BYTES;
-	size_t done = 0;
+	size_t want = s->end - offset < STREAM_PIECE_BYTES ? (size_t)(s->end - offset) : STREAM_PIECE_BYTES;
+	ssize_t n = want ? serve_once(s->m, s->file, p->data, want, offset, p->msg, sizeof(p->msg)) : 0;
 
-	while (done < want) {
-		ssize_t n = hfgguf_pread(s->m, s->file, data + done, want - done, s->offset, s->msg, sizeof(s->msg));
+	if (n < 0 || (size_t)n == want)
+		return n;
+	snprintf(p->msg, sizeof(p->msg), "%s: ends at byte %llu of %llu", hfgguf_name(s->m, s->file),
+		 (unsigned long long)offset + (unsigned long long)n, (unsigned long long)s->end);
+	return HFGGUF_IO;
+}
 
-		if (n == 0) {
-			snprintf(s->msg, sizeof(s->msg), "%s: ends at byte %llu of %llu", hfgguf_name(s->m, s->file),
-				 (unsigned long long)s->offset, (unsigned long long)s->end);
-			n = HFGGUF_IO;
-		}
-		if (n < 0)
-			return n;
-		done += (size_t)n;
-		s->offset += (uint64_t)n;
-	}
-	return (ssize_t)done;
+/* Where piece i begins; the end of the file for all behind it. */
+static uint64_t offset_of(const struct stream *s, uint64_t i)
+{
+	uint64_t left = s->end - s->start;
+
+	return i <= left / STREAM_PIECE_BYTES ? s->start + i * STREAM_PIECE_BYTES : s->end;
 }
 
 static void *help(void *arg)
 {
 	struct stream *s = arg;
-	ssize_t n = 1;
 
-	for (unsigned i = 0; n > 0; i = (i + 1) % N_PIECES) {
-		struct piece *p = &s->piece[i];
-		bool stop;
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		uint64_t i = s->to_fill;
+		struct piece *p = &s->pieces[i % s->n_pieces];
 
-		pthread_mutex_lock(&s->lock);
-		while (p->full && !s->stop)
+		if (p->full || i >= s->to_use + s->n_pieces - s->held) {
 			pthread_cond_wait(&s->changed, &s->lock);
-		stop = s->stop;
+			continue;
+		}
+		s->to_fill++;
 		pthread_mutex_unlock(&s->lock);
-		if (stop)
-			break;
-		n = p->n = fill(s, p->data);
+		p->n = fill(s, p, offset_of(s, i));
 		pthread_mutex_lock(&s->lock);
 		p->full = true;
+		s->stop |= p->n <= 0;
 		pthread_cond_broadcast(&s->changed);
-		pthread_mutex_unlock(&s->lock);
 	}
+	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
 static void free_parts(struct stream *s)
 {
-	for (unsigned i = 0; i < N_PIECES; i++)
-		free(s->piece[i].data);
+	for (unsigned i = 0; i < s->n_pieces; i++)
+		free(s->pieces[i].data);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
 	free(s);
 }
 
+static bool start(struct stream *s, unsigned n)
+{
+	for (s->n_pieces = 0; s->n_pieces < 2 * n; s->n_pieces++) {
+		void *data = NULL;
+
+		if (posix_memalign(&data, 4096, STREAM_PIECE_BYTES))
+			return false;
+		s->pieces[s->n_pieces].data = data;
+	}
+	while (s->n_helpers < n && !pthread_create(&s->helpers[s->n_helpers], NULL, help, s))
+		s->n_helpers++;
+	return s->n_helpers > 0; /* fewer are slower */
+}
+
 struct stream *stream_open(struct hfgguf_model *m, size_t file, uint64_t offset)
 {
 	struct stream *s = calloc(1, sizeof(*s));
-	bool good = true;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!s)
 		return NULL;
 	s->m = m;
 	s->file = file;
-	s->offset = offset;
 	s->end = hfgguf_size(m, file);
-	if (s->offset > s->end)
-		s->offset = s->end;
+	s->start = offset < s->end ? offset : s->end;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
-	for (unsigned i = 0; i < N_PIECES; i++) {
-		void *data = NULL;
-
-		good = good && !posix_memalign(&data, 4096, STREAM_PIECE_BYTES);
-		s->piece[i].data = data;
-	}
-	if (good && !pthread_create(&s->helper, NULL, help, s))
+	if (start(s, cpus < 1 ? 1 : cpus > MAX_HELPERS ? MAX_HELPERS : (unsigned)cpus))
 		return s;
 	free_parts(s);
 	return NULL;
@@ -115,25 +125,25 @@ ssize_t stream_next(struct stream *s, const void **data)
 
 	pthread_mutex_lock(&s->lock);
 	if (s->held) {
-		s->piece[(s->next + N_PIECES - 1) % N_PIECES].full = false;
+		s->pieces[(s->to_use - 1) % s->n_pieces].full = false;
+		s->held = false;
 		pthread_cond_broadcast(&s->changed);
 	}
-	p = &s->piece[s->next];
+	p = &s->pieces[s->to_use % s->n_pieces];
 	while (!p->full)
 		pthread_cond_wait(&s->changed, &s->lock);
+	s->held = p->n > 0; /* the last piece stays: asking again tells the same */
+	s->to_use += s->held;
 	pthread_mutex_unlock(&s->lock);
 	*data = p->data;
-	s->held = p->n > 0; /* the last piece stays: asking again tells the same */
-	if (s->held)
-		s->next = (s->next + 1) % N_PIECES;
 	return p->n;
 }
 
 const char *stream_error(const struct stream *s)
 {
-	const struct piece *p = &s->piece[s->next];
+	const struct piece *p = &s->pieces[s->to_use % s->n_pieces];
 
-	return s->msg[0] ? s->msg : hfgguf_strerror(p->full ? (int)p->n : HFGGUF_IO);
+	return p->msg[0] ? p->msg : hfgguf_strerror((int)p->n);
 }
 
 void stream_close(struct stream *s)
@@ -144,6 +154,7 @@ void stream_close(struct stream *s)
 	s->stop = true;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
-	pthread_join(s->helper, NULL);
+	for (unsigned i = 0; i < s->n_helpers; i++)
+		pthread_join(s->helpers[i], NULL);
 	free_parts(s);
 }

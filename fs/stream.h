@@ -1,9 +1,10 @@
 /*
- * A virtual file from an offset to its end, in large pieces. A helper thread computes the next piece while the
- * caller hashes or writes the last one:
+ * A virtual file from an offset to its end, in large pieces. Helper threads fill the next ones while the caller hashes
+ * or writes this one:
  *
- *	helper:  compute 0 | compute 1 | compute 2 | …
- *	caller:            | use 0     | use 1     | …
+ *	helpers:  fill 0 | fill 2 | fill 4 | …
+ *	          fill 1 | fill 3 | fill 5 | …
+ *	caller:            use 0  use 1  use 2 …
  */
 #ifndef FS_STREAM_H
 #define FS_STREAM_H
@@ -26,7 +27,7 @@ ssize_t stream_next(struct stream *s, const void **data);
 /* The sentence that belongs to a negative status. */
 const char *stream_error(const struct stream *s);
 
-/* Waits for the read in flight. NULL is allowed. */
+/* Waits for the reads in flight. NULL is allowed. */
 void stream_close(struct stream *s);
 
 #endif

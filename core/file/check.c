@@ -58,7 +58,7 @@ static int decode_run(struct check *k, const struct out_tensor *o, uint64_t firs
 	const struct quant_type *q = quant_type(o->type);
 	enum dtype plain = encode_dtype(o->type);
 	void *blocks = scratch_get(k->ctx.scratch, n / q->block_values * q->block_bytes);
-	int e = blocks ? encode_run(o, first, n, false, blocks, &k->ctx) : err_nomem(&k->err);
+	int e = blocks ? encode_run(o, first, n, 0, false, blocks, &k->ctx) : err_nomem(&k->err);
 
 	if (e)
 		return e;

@@ -63,24 +63,44 @@ static void quantize_run(const struct out_tensor *o, const struct quant_type *q,
 	}
 }
 
-static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+enum { CHUNK_VALUES = 16 << 10, CHUNK_RUN = 512 };
+
+uint64_t encode_chunk(const struct out_tensor *o)
+{
+	uint64_t row = o->t->n_dims ? o->t->dims[o->t->n_dims - 1] : 1;
+
+	if (o->raw || o->blocks || !row || encode_verbatim(o) || tensor_run(o->t) < CHUNK_RUN)
+		return 0;
+	if (row > CHUNK_VALUES)
+		return o->weights ? row : CHUNK_VALUES;
+	return CHUNK_VALUES / row * row;
+}
+
+static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n, uint64_t chunk, unsigned char *out,
+			 struct tensor_ctx *ctx)
 {
 	const struct quant_type *q = quant_type(o->type);
 	size_t mark = scratch_mark(ctx->scratch);
-	float *f = scratch_get(ctx->scratch, n * sizeof(*f));
+	float *f = scratch_get(ctx->scratch, (chunk && chunk < n ? chunk : n) * sizeof(*f));
 	int e = f ? 0 : err_nomem(ctx->err);
 
 	if (!e && !(o->tool ? q->quantize : q->convert))
 		e = err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, q->name);
-	if (!e)
-		e = tensor_read_f32(o->t, first, n, f, ctx);
-	if (!e)
-		quantize_run(o, q, first, n, f, out);
+	while (n && !e) {
+		uint64_t take = chunk && chunk < n ? chunk : n;
+
+		e = tensor_read_f32(o->t, first, take, f, ctx);
+		if (!e)
+			quantize_run(o, q, first, take, f, out);
+		first += take;
+		n -= take;
+		out += take / q->block_values * q->block_bytes;
+	}
 	scratch_release(ctx->scratch, mark);
 	return e;
 }
 
-int encode_run(const struct out_tensor *o, uint64_t first, uint64_t n, bool big_endian, void *out,
+int encode_run(const struct out_tensor *o, uint64_t first, uint64_t n, uint64_t chunk, bool big_endian, void *out,
 	       struct tensor_ctx *ctx)
 {
 	const struct quant_type *q = quant_type(o->type);
@@ -91,7 +111,7 @@ int encode_run(const struct out_tensor *o, uint64_t first, uint64_t n, bool big_
 	if (o->raw || o->blocks)
 		return tensor_read(o->blocks ? o->blocks : o->t, first / q->block_values * q->block_bytes,
 				   n / q->block_values * q->block_bytes, out, ctx);
-	e = same ? tensor_read(same, first, n, out, ctx) : encode_blocks(o, first, n, out, ctx);
+	e = same ? tensor_read(same, first, n, out, ctx) : encode_blocks(o, first, n, chunk, out, ctx);
 	if (!e && same && plain == DT_BF16)
 		bf16_quiet_row(out, n);
 	if (!e && big_endian && plain != DT_COUNT && plain != DT_BF16)

@@ -295,7 +295,8 @@ int hfgguf_open(const char *path, const char *options, struct hfgguf_model **out
 
 int hfgguf_start(struct hfgguf_model *m)
 {
-	return cache_start(m->cache);
+	cache_start(m->cache);
+	return 0;
 }
 
 void hfgguf_close(struct hfgguf_model *m)
@@ -303,6 +304,8 @@ void hfgguf_close(struct hfgguf_model *m)
 	if (!m)
 		return;
 	cache_free(m->cache);
+	for (size_t i = 0; i < m->n_files; i++)
+		vfile_done(&m->files[i].v);
 	for (size_t i = 0; i < m->n_convs; i++)
 		conv_free(m->convs[i]);
 	for (size_t i = 0; i < m->n_kvs; i++)
@@ -353,71 +356,7 @@ const char *hfgguf_path(const struct hfgguf_model *m)
 	return m->src->path;
 }
 
-ssize_t hfgguf_pread(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, char *msg,
-		     size_t msg_size)
-{
-	struct err err = ERR_INIT;
-	uint64_t size = hfgguf_size(m, file);
-
-	if (file >= m->n_files) {
-		err_set(&err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
-		return fail(&err, msg, msg_size);
-	}
-	if (offset >= size)
-		return 0;
-	if (n > size - offset)
-		n = size - offset;
-	if (n > SSIZE_MAX)
-		n = SSIZE_MAX;
-	if (vfile_read(&m->files[file].v, m->cache, buf, n, offset, &err)) {
-		log_add_limited(&m->log, "%s: offset %llu: %s", m->files[file].v.g->name, (unsigned long long)offset,
-				err.msg);
-		return fail(&err, msg, msg_size);
-	}
-	__atomic_fetch_add(&m->reads, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&m->bytes_read, n, __ATOMIC_RELAXED);
-	return (ssize_t)n;
-}
-
 /* ---- status ---- */
-
-/* Of outtype=native, with those that were computed twice. */
-static uint64_t rounded_blocks(const struct hfgguf_model *m)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < m->n_files; i++)
-		for (size_t k = 0; k < m->files[i].v.n_tensors; k++)
-			if (m->files[i].v.tensors[k].o->blocks)
-				n += native_rounded(m->files[i].v.tensors[k].o->blocks);
-	return n;
-}
-
-char *hfgguf_stats_text(struct hfgguf_model *m)
-{
-	struct buf b = BUF_INIT;
-	struct cache_stats s;
-
-	cache_stats(m->cache, &s);
-	buf_printf(&b, "reads %llu\nread_bytes %llu\n",
-		   (unsigned long long)__atomic_load_n(&m->reads, __ATOMIC_RELAXED),
-		   (unsigned long long)__atomic_load_n(&m->bytes_read, __ATOMIC_RELAXED));
-	buf_printf(&b, "cache_hits %llu\ncache_misses %llu\ncache_waits %llu\ncache_prefetched %llu\n",
-		   (unsigned long long)s.hits, (unsigned long long)s.misses, (unsigned long long)s.waits,
-		   (unsigned long long)s.prefetched);
-	buf_printf(
-	    &b,
-	    "cache_evictions %llu\ncache_failures %llu\ncache_units %llu\ncache_bytes %llu\ncache_peak_bytes %llu\n",
-	    (unsigned long long)s.evictions, (unsigned long long)s.failures, (unsigned long long)s.units,
-	    (unsigned long long)s.bytes, (unsigned long long)s.peak_bytes);
-	buf_printf(&b, "compute_ns %llu\nwait_ns %llu\n", (unsigned long long)s.compute_ns,
-		   (unsigned long long)s.wait_ns);
-	buf_printf(&b, "native_rounded_blocks %llu\n", (unsigned long long)rounded_blocks(m));
-	buf_printf(&b, "cpu_tier %s\n", quant_tier());
-	if (b.failed)
-		buf_free(&b);
-	return b.p;
-}
 
 char *hfgguf_log_text(struct hfgguf_model *m)
 {

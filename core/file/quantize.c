@@ -256,7 +256,7 @@ static int round_trip_read(const struct tensor *t, uint64_t first, uint64_t n, v
 	size_t mark = scratch_mark(ctx->scratch);
 	void *blocks = scratch_get(ctx->scratch, all / q->block_values * q->block_bytes);
 	float *f = scratch_get(ctx->scratch, all * sizeof(*f));
-	int e = blocks && f ? encode_run(base, first - lead, all, false, blocks, ctx) : err_nomem(ctx->err);
+	int e = blocks && f ? encode_run(base, first - lead, all, 0, false, blocks, ctx) : err_nomem(ctx->err);
 
 	if (!e) {
 		q->dequantize(blocks, f, all);

@@ -99,7 +99,8 @@ static void compare_data(struct verify *v, const struct scan_tensor *b, uint64_t
 		size_t n = g->size_bytes - done < CHUNK ? g->size_bytes - done : CHUNK, i = 0;
 		ssize_t got = read_file(v, y, n, at + b->offset + done);
 
-		if (got < 0 || vfile_read(&v->m->files[v->file].v, v->m->cache, x, n, g->offset + done, &v->err))
+		if (got < 0 || vfile_read(&v->m->files[v->file].v, v->m->cache, x, n, g->offset + done, true,
+				       &v->err))
 			return;
 		if ((size_t)got == n && !memcmp(x, y, n)) {
 			done += n;

@@ -8,9 +8,11 @@
 
 enum {
 	UNIT_BYTES = 256 << 10,
+	UNIT_VALUES = 256 << 10,     /* of small types: the slowest ones take tens of milliseconds then */
 	ROW_MAX_BYTES = 1 << 20,     /* longer rows are cut between blocks */
 	REGION_MIN_BYTES = 32 << 10, /* shorter verbatim regions are better gathered by the cache's units */
-	AHEAD_UNITS = 8,
+	QUIET_BYTES = 128 << 10,     /* looked through while the processor's cache has them */
+	LEND_BYTES = 16 << 10,       /* less of a unit is copied rather than lent */
 };
 
 /* ---- making ---- */
@@ -46,21 +48,21 @@ static int find_segments(struct vtensor *t, struct arena *arena, struct err *err
 	return e;
 }
 
+/* Whole rows, if they are not too long; each row of an expert has an importance of its own, so weights forbid cuts. */
 static void choose_units(struct vtensor *t, uint64_t *first_unit)
 {
 	const struct quant_type *q = quant_type(t->o->type);
 	int n_dims = t->g->n_dims;
 	uint64_t row = n_dims ? t->g->dims[n_dims - 1] : 1, row_bytes = row / q->block_values * q->block_bytes;
+	uint64_t values = UNIT_BYTES / q->block_bytes * q->block_values;
 
-	if (row_bytes > ROW_MAX_BYTES && !t->o->weights) {
-		t->unit_values = UNIT_BYTES / q->block_bytes * q->block_values;
-		t->unit_bytes = UNIT_BYTES / q->block_bytes * q->block_bytes;
-	} else {
-		uint64_t rows = row_bytes && row_bytes < UNIT_BYTES ? UNIT_BYTES / row_bytes : 1;
-
-		t->unit_values = rows * row;
-		t->unit_bytes = rows * row_bytes;
-	}
+	if (values > UNIT_VALUES)
+		values = UNIT_VALUES;
+	if (row_bytes > ROW_MAX_BYTES && !t->o->weights)
+		t->unit_values = values;
+	else
+		t->unit_values = row && row < values ? values / row * row : row;
+	t->unit_bytes = t->unit_values / q->block_values * q->block_bytes;
 	t->first_unit = *first_unit;
 	t->n_units = t->unit_bytes ? (t->g->size_bytes + t->unit_bytes - 1) / t->unit_bytes : 0;
 	*first_unit += t->n_units;
@@ -75,8 +77,10 @@ int vfile_make(struct vfile *f, const struct gguf_file *g, const struct source *
 	f->big_endian = big_endian;
 	f->n_tensors = g->n_tensors;
 	f->tensors = arena_array(arena, g->n_tensors + 1, sizeof(*f->tensors));
-	if (!f->tensors)
+	f->ahead = arena_alloc(arena, sizeof(*f->ahead));
+	if (!f->tensors || !f->ahead)
 		return err_nomem(err);
+	ahead_init(f->ahead);
 	for (size_t i = 0; i < g->n_tensors; i++) {
 		struct vtensor *t = &f->tensors[i];
 
@@ -85,17 +89,26 @@ int vfile_make(struct vfile *f, const struct gguf_file *g, const struct source *
 		if (!big_endian && find_segments(t, arena, err))
 			return err->code;
 		choose_units(t, first_unit);
+		t->chunk_values = encode_chunk(t->o);
 	}
 	return 0;
 }
 
+void vfile_done(struct vfile *f)
+{
+	if (f->ahead)
+		ahead_destroy(f->ahead);
+}
+
 /* ---- units ---- */
 
-size_t vtensor_unit_size(const struct vtensor *t, uint64_t unit)
+/* Unit i of a tensor, as the cache knows it. */
+static struct cache_unit unit_of(const struct vtensor *t, uint64_t i)
 {
-	uint64_t at = (unit - t->first_unit) * t->unit_bytes, left = t->g->size_bytes - at;
+	uint64_t left = t->g->size_bytes - i * t->unit_bytes;
 
-	return left < t->unit_bytes ? left : t->unit_bytes;
+	return (struct cache_unit){ .key = t->first_unit + i, .size = left < t->unit_bytes ? left : t->unit_bytes,
+				    .kind = (unsigned)t->o->type };
 }
 
 const struct vtensor *vfile_find_unit(const struct vfile *f, uint64_t unit)
@@ -122,83 +135,17 @@ int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t uni
 	struct tensor_ctx ctx = { f->src, scratch, err };
 	const struct quant_type *q = quant_type(t->o->type);
 	uint64_t first = (unit - t->first_unit) * t->unit_values;
-	uint64_t n = vtensor_unit_size(t, unit) / q->block_bytes * q->block_values;
-	int e = encode_run(t->o, first, n, f->big_endian, out, &ctx);
+	uint64_t n = unit_of(t, unit - t->first_unit).size / q->block_bytes * q->block_values;
+	int e = encode_run(t->o, first, n, t->chunk_values, f->big_endian, out, &ctx);
 
 	if (e)
 		err_prefix(err, "%s", t->g->name);
 	return e;
 }
 
-/* ---- reading ---- */
+/* ---- verbatim ---- */
 
-/* Sequential readers, several at once and slightly out of order: a read within a few units behind or ahead of a known
- * place moves that place on. Returns how many units to ask for. */
-static unsigned note_read(struct vfile *f, uint64_t unit, uint64_t end)
-{
-	struct stream *oldest = &f->streams[0];
-	uint64_t newest = 0;
-
-	for (int i = 0; i < N_STREAMS; i++) {
-		struct stream *s = &f->streams[i];
-		uint64_t used = __atomic_load_n(&s->used, __ATOMIC_RELAXED);
-
-		if (used > newest)
-			newest = used;
-		if (used < __atomic_load_n(&oldest->used, __ATOMIC_RELAXED))
-			oldest = s;
-	}
-	for (int i = 0; i < N_STREAMS; i++) {
-		struct stream *s = &f->streams[i];
-		uint64_t next = __atomic_load_n(&s->next_unit, __ATOMIC_RELAXED);
-
-		if (!__atomic_load_n(&s->used, __ATOMIC_RELAXED) || unit + 3 < next || unit > next + 2)
-			continue;
-		if (end > next)
-			__atomic_store_n(&s->next_unit, end, __ATOMIC_RELAXED);
-		__atomic_store_n(&s->used, newest + 1, __ATOMIC_RELAXED);
-		return AHEAD_UNITS;
-	}
-	__atomic_store_n(&oldest->next_unit, end, __ATOMIC_RELAXED);
-	__atomic_store_n(&oldest->used, newest + 1, __ATOMIC_RELAXED);
-	return 0;
-}
-
-static void prefetch(const struct vfile *f, const struct vtensor *t, struct cache *cache, uint64_t unit, uint64_t n)
-{
-	for (; n; n--, unit++) {
-		if (unit >= t->first_unit + t->n_units && ++t >= f->tensors + f->n_tensors)
-			return;
-		if (t->segments || unit < t->first_unit || unit >= t->first_unit + t->n_units) {
-			unit = t->first_unit + t->n_units - 1; /* verbatim tensors need no unit: on to the next */
-			continue;
-		}
-		cache_prefetch(cache, unit, vtensor_unit_size(t, unit));
-	}
-}
-
-static int read_units(struct vfile *f, const struct vtensor *t, struct cache *cache, char *buf, size_t n, uint64_t at,
-		      struct err *err)
-{
-	uint64_t unit = t->first_unit + at / t->unit_bytes, last = t->first_unit + (at + n - 1) / t->unit_bytes;
-	unsigned ahead = note_read(f, unit, last + 1);
-
-	prefetch(f, t, cache, unit + 1, last - unit + ahead);
-	for (; n; unit++) {
-		size_t size = vtensor_unit_size(t, unit), from = at % t->unit_bytes, take = size - from < n
-			? size - from : n;
-		int e = cache_get(cache, unit, size, from, take, buf, err);
-
-		if (e)
-			return e;
-		buf += take;
-		at += take;
-		n -= take;
-	}
-	return 0;
-}
-
-/* BF16 goes through the reference as float32, which makes NaNs quiet: whole elements have to be looked at. */
+/* Through the reference BF16 goes as float32, which makes NaNs quiet: whole elements have to be looked at. */
 static int read_bf16(const struct source *src, struct region r, char *buf, size_t n, uint64_t skip, struct err *err)
 {
 	uint64_t from = skip & ~1ull, end = (skip + n + 1) & ~1ull;
@@ -221,6 +168,20 @@ static int read_bf16(const struct source *src, struct region r, char *buf, size_
 	return e;
 }
 
+static int read_region(const struct source *src, struct region r, char *buf, size_t n, uint64_t skip, bool bf16,
+		       struct err *err)
+{
+	int e = 0;
+
+	if (!bf16)
+		return source_pread(src, r.file, buf, n, r.offset + skip, err);
+	for (size_t take; n && !e; n -= take, buf += take, skip += take) {
+		take = n < QUIET_BYTES ? n : QUIET_BYTES;
+		e = read_bf16(src, r, buf, take, skip, err);
+	}
+	return e;
+}
+
 static int read_segments(const struct vfile *f, const struct vtensor *t, char *buf, size_t n, uint64_t at,
 			 struct err *err)
 {
@@ -237,8 +198,7 @@ static int read_segments(const struct vfile *f, const struct vtensor *t, char *b
 	for (const struct segment *s = &t->segments[lo]; n; s++) {
 		uint64_t skip = at - s->at;
 		size_t take = s->r.size_bytes - skip < n ? s->r.size_bytes - skip : n;
-		int e = t->o->type == GGML_BF16 ? read_bf16(f->src, s->r, buf, take, skip, err)
-						: source_pread(f->src, s->r.file, buf, take, s->r.offset + skip, err);
+		int e = read_region(f->src, s->r, buf, take, skip, t->o->type == GGML_BF16, err);
 
 		if (e) {
 			err_prefix(err, "%s", t->g->name);
@@ -250,6 +210,8 @@ static int read_segments(const struct vfile *f, const struct vtensor *t, char *b
 	}
 	return 0;
 }
+
+/* ---- read-ahead ---- */
 
 /* Last tensor that begins at or before offset, or NULL. */
 static const struct vtensor *find_tensor(const struct vfile *f, uint64_t offset)
@@ -269,35 +231,188 @@ static const struct vtensor *find_tensor(const struct vfile *f, uint64_t offset)
 	return &f->tensors[lo];
 }
 
-int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, struct err *err)
+struct asking {
+	const struct vfile *f;
+	struct cache *cache;
+};
+
+/* Asks for the units of [from, to) that are not verbatim; how far the cache took it. */
+static uint64_t ask(void *arg, uint64_t from, uint64_t to)
 {
-	char *out = buf;
+	const struct asking *a = arg;
+	const struct vtensor *t = find_tensor(a->f, from), *end = a->f->tensors + a->f->n_tensors;
 
-	while (n) {
-		const struct vtensor *t = find_tensor(f, offset);
-		uint64_t at = t ? offset - t->g->offset : 0, end = offset + n;
-		size_t take;
-		int e = 0;
+	for (t = t ? t : a->f->tensors; t < end && t->g->offset < to; t++) {
+		uint64_t start = t->g->offset, stop = start + t->g->size_bytes, i;
 
-		if (offset < f->g->header_bytes) {
-			end = f->g->header_bytes < end ? f->g->header_bytes : end;
-			take = end - offset;
-			memcpy(out, f->g->header + offset, take);
-		} else if (t && at < t->g->size_bytes) {
-			take = t->g->size_bytes - at < n ? t->g->size_bytes - at : n;
-			e = t->segments ? read_segments(f, t, out, take, at, err) : read_units(f, t, cache, out, take,
-				at, err);
-		} else { /* padding, up to the next tensor */
-			uint64_t stop = t && t + 1 < f->tensors + f->n_tensors ? t[1].g->offset : f->g->size_bytes;
+		if (t->segments || stop <= from)
+			continue;
+		i = from > start ? (from - start) / t->unit_bytes : 0;
+		for (; i < t->n_units && start + i * t->unit_bytes < to; i++) {
+			struct cache_unit u = unit_of(t, i);
 
-			take = stop - offset < n ? stop - offset : n;
-			memset(out, 0, take);
+			if (!cache_ahead(a->cache, &u))
+				return start + i * t->unit_bytes > from ? start + i * t->unit_bytes : from;
 		}
+	}
+	return to;
+}
+
+/* ---- reading ---- */
+
+struct reading {
+	struct vfile *f;
+	struct cache *cache;
+	struct file_view *view; /* NULL: everything goes to out */
+	bool once;
+	char *out;
+	uint64_t at; /* of the file: belongs at out */
+	size_t n;
+	struct err *err;
+};
+
+static void advance(struct reading *r, size_t n)
+{
+	r->out += n;
+	r->at += n;
+	r->n -= n;
+}
+
+static void add_piece(struct file_view *v, const void *data, size_t n)
+{
+	struct iovec *last = v->n_pieces ? &v->pieces[v->n_pieces - 1] : NULL;
+
+	if (last && (char *)last->iov_base + last->iov_len == data)
+		last->iov_len += n;
+	else
+		v->pieces[v->n_pieces++] = (struct iovec){ (void *)(uintptr_t)data, n };
+}
+
+/* n bytes have been put at out. */
+static void filled(struct reading *r, size_t n)
+{
+	if (r->view)
+		add_piece(r->view, r->out, n);
+	advance(r, n);
+}
+
+/* Bytes [from, from + n) of a unit, the next of the reading. */
+static int read_unit(struct reading *r, const struct cache_unit *u, size_t from, size_t n)
+{
+	const void *data;
+	int e;
+
+	if (r->view && n >= LEND_BYTES && r->view->n_units < VIEW_UNITS) {
+		e = cache_hold(r->cache, u, &data, r->err);
 		if (e)
 			return e;
-		out += take;
-		offset += take;
+		r->view->units[r->view->n_units++] = u->key;
+		add_piece(r->view, (const char *)data + from, n);
+		advance(r, n);
+		return 0;
+	}
+	e = r->once && n == u->size ? cache_once(r->cache, u, r->out, r->err)
+				    : cache_get(r->cache, u, from, n, r->out, r->err);
+	if (!e)
+		filled(r, n);
+	return e;
+}
+
+static int read_units(struct reading *r, const struct vtensor *t, size_t n, uint64_t at)
+{
+	int e = 0;
+
+	while (n && !e) {
+		struct cache_unit u = unit_of(t, at / t->unit_bytes);
+		size_t from = at % t->unit_bytes, take = u.size - from < n ? u.size - from : n;
+
+		e = read_unit(r, &u, from, take);
+		at += take;
 		n -= take;
 	}
+	return e;
+}
+
+static int read_tensor(struct reading *r, const struct vtensor *t)
+{
+	uint64_t at = r->at - t->g->offset, left = t->g->size_bytes - at;
+	size_t n = left < r->n ? left : r->n;
+	int e;
+
+	if (!t->segments)
+		return read_units(r, t, n, at);
+	e = read_segments(r->f, t, r->out, n, at, r->err);
+	if (!e)
+		filled(r, n);
+	return e;
+}
+
+static int read_header(struct reading *r)
+{
+	const struct gguf_file *g = r->f->g;
+	size_t n = g->header_bytes - r->at < r->n ? g->header_bytes - r->at : r->n;
+
+	memcpy(r->out, g->header + r->at, n);
+	filled(r, n);
 	return 0;
+}
+
+static int read_padding(struct reading *r, const struct vtensor *t)
+{
+	uint64_t stop = t && t + 1 < r->f->tensors + r->f->n_tensors ? t[1].g->offset : r->f->g->size_bytes;
+	size_t n = stop - r->at < r->n ? stop - r->at : r->n;
+
+	memset(r->out, 0, n);
+	filled(r, n);
+	return 0;
+}
+
+static int read_all(struct reading *r)
+{
+	int e = 0;
+
+	if (!r->once) {
+		struct asking a = { r->f, r->cache };
+
+		ahead_note(r->f->ahead, r->at, r->n, cache_ahead_limit(r->cache), ask, &a);
+	}
+	while (r->n && !e) {
+		const struct vtensor *t = find_tensor(r->f, r->at);
+
+		if (r->at < r->f->g->header_bytes)
+			e = read_header(r);
+		else if (t && r->at - t->g->offset < t->g->size_bytes)
+			e = read_tensor(r, t);
+		else
+			e = read_padding(r, t);
+	}
+	return e;
+}
+
+int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, bool once,
+	       struct err *err)
+{
+	struct reading r = { .f = f, .cache = cache, .once = once, .out = buf, .at = offset, .n = n, .err = err };
+
+	return read_all(&r);
+}
+
+int vfile_view(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, struct file_view *v,
+	       struct err *err)
+{
+	struct reading r = { .f = f, .cache = cache, .view = v, .out = buf, .at = offset, .n = n, .err = err };
+	int e;
+
+	v->n_pieces = v->n_units = 0;
+	e = read_all(&r);
+	if (e)
+		vfile_view_end(cache, v);
+	return e;
+}
+
+void vfile_view_end(struct cache *cache, struct file_view *v)
+{
+	for (int i = 0; i < v->n_units; i++)
+		cache_give_back(cache, v->units[i]);
+	v->n_units = v->n_pieces = 0;
 }

@@ -1,16 +1,21 @@
 /*
  * A virtual file: its header in memory and one entry a tensor, each either verbatim (regions of source files) or
- * computed by units (runs of whole rows, about 256 KiB of output) that the cache holds.
+ * computed by units (runs of whole rows, at most about 256 KiB of output) that the cache holds.
  *
  *   offset ─► header │ tensor ─► verbatim ─► pread of the source
  *                    │        └► units ────► cache ─► encode_run
  *                    │ padding ─► zeros
+ *
+ * Verbatim bytes go from the page cache into the reader's buffer by one copy and are not kept here: the page cache
+ * holds them already. (Splicing them to the kernel costs three times as much: contrib/doc.)
  */
 #ifndef CORE_FILE_VFILE_H
 #define CORE_FILE_VFILE_H
 
 #include "core/arch/arch.h"
+#include "core/cache/ahead.h"
 #include "core/cache/cache.h"
+#include "core/file/view.h"
 #include "core/gguf/layout.h"
 
 struct segment { /* bytes [at, at + size) of the tensor are these of a source file */
@@ -25,12 +30,7 @@ struct vtensor {
 	size_t n_segments;
 	uint64_t unit_values, unit_bytes; /* of all units but the last */
 	uint64_t first_unit, n_units;     /* keys of the cache: first_unit … */
-};
-
-enum { N_STREAMS = 8 };
-
-struct stream { /* one reader's place, as seen by read-ahead */
-	uint64_t next_unit, used;
+	uint64_t chunk_values;            /* encode_chunk's */
 };
 
 struct vfile {
@@ -39,22 +39,34 @@ struct vfile {
 	bool big_endian;
 	struct vtensor *tensors;
 	size_t n_tensors;
-	struct stream streams[N_STREAMS]; /* relaxed: a torn guess only costs a prefetch */
+	struct ahead *ahead;
 };
 
 /* Entries of a file laid out; first_unit counts on. Arena-owned. */
 int vfile_make(struct vfile *f, const struct gguf_file *g, const struct source *src, bool big_endian,
 	       uint64_t *first_unit, struct arena *arena, struct err *err);
 
-/* Bytes [offset, offset + n), which must lie within the file. Thread safe. */
-int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, struct err *err);
+/* Frees what is not the arena's. */
+void vfile_done(struct vfile *f);
 
-/* Computes unit `unit` (first_unit <= unit) of a tensor into out. */
+/*
+ * Bytes [offset, offset + n), which must lie within the file. Thread safe. once: nobody will want these bytes again;
+ * whole units are computed straight into buf and nothing is read ahead.
+ */
+int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, bool once,
+	       struct err *err);
+
+/*
+ * The same without copying what is computed. buf has room for all n bytes and holds what is not computed by whole
+ * units. On success the bytes are v's pieces until vfile_view_end; on failure there is nothing to end.
+ */
+int vfile_view(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, struct file_view *v,
+	       struct err *err);
+void vfile_view_end(struct cache *cache, struct file_view *v);
+
+/* Computes a unit (one of t's) into out. */
 int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t unit, void *out, struct scratch *scratch,
 		    struct err *err);
-
-/* Bytes of a unit. */
-size_t vtensor_unit_size(const struct vtensor *t, uint64_t unit);
 
 /* The tensor that holds a unit, or NULL. */
 const struct vtensor *vfile_find_unit(const struct vfile *f, uint64_t unit);

@@ -368,3 +368,48 @@ bool tensor_regions(const struct tensor *t, uint64_t first, uint64_t n, uint32_t
 
 	return walk_regions(t, first, n, &j) && joiner_flush(&j);
 }
+
+/* ---- runs ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t view_run(const struct tensor *t)
+{
+	const struct view *v = t->param;
+	int last = v->n_walk - 1;
+
+	if (last < 0)
+		return 1;
+	return v->walk_strides[last] == 1 ? least(v->walk_dims[last], tensor_run(t->src[0])) : 1;
+}
+
+/* Elements of one operand before the next one's turn. */
+static uint64_t cat_piece(const struct tensor *t, const struct tensor *operand)
+{
+	uint64_t n = 1;
+
+	for (int d = *(const int *)t->param; d < operand->n_dims; d++)
+		n *= operand->dims[d];
+	return n;
+}
+
+uint64_t tensor_run(const struct tensor *t)
+{
+	uint64_t run = t->n;
+
+	if (t->ops == &op_view)
+		return view_run(t);
+	if (t->ops == &op_source || t->ops == &op_const || t->ops == &op_full)
+		return run;
+	if (t->ops != &op_cast && t->ops != &op_unary && t->ops != &op_binary && t->ops != &op_cat)
+		return 0;
+	for (uint32_t i = 0; i < t->n_src; i++) {
+		run = least(run, tensor_run(t->src[i]));
+		if (t->ops == &op_cat)
+			run = least(run, cat_piece(t, t->src[i]));
+	}
+	return run;
+}

@@ -147,6 +147,12 @@ struct region {
 bool tensor_regions(const struct tensor *t, uint64_t first, uint64_t n, uint32_t max_regions,
 		    bool (*add)(void *arg, struct region r), void *arg);
 
+/*
+ * The least number of elements that lie together in a source or are computed one by one from what does: how short
+ * reads may be without costing more in all. 0 when an operator is in between that may need more than it gives.
+ */
+uint64_t tensor_run(const struct tensor *t);
+
 /* The operand of an outermost cast to float32 from `from`, else NULL. */
 const struct tensor *tensor_uncast(const struct tensor *t, enum dtype from);
 

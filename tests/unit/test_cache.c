@@ -1,4 +1,4 @@
-/* The unit cache: single flight, budget, failures that are forgotten, read-ahead. */
+/* The unit cache: single flight, budget, failures that are forgotten, read-ahead, the packed tier, workers that die. */
 #include "tests/unit/tap.h"
 
 #include "core/cache/cache.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { UNIT = 1000, N_KEYS = 64, N_THREADS = 8 };
+enum { UNIT = 16384, N_KEYS = 64, N_THREADS = 8, NOISE = 1, PLAIN = 2 };
 
-static int computed[N_KEYS + 1], failing = -1, n_states;
+static int computed[N_KEYS], failing, deadly, n_states, busy, most_busy;
 
 static void *thread_new(void *owner)
 {
@@ -22,8 +22,36 @@ static void *thread_new(void *owner)
 static void thread_free(void *owner, void *thread)
 {
 	(void)owner;
-	__atomic_sub_fetch(&n_states, 1, __ATOMIC_SEQ_CST);
+	if (thread)
+		__atomic_sub_fetch(&n_states, 1, __ATOMIC_SEQ_CST);
 	free(thread);
+}
+
+static void count_busy(void)
+{
+	int n = __atomic_add_fetch(&busy, 1, __ATOMIC_SEQ_CST), most = __atomic_load_n(&most_busy, __ATOMIC_SEQ_CST);
+
+	while (n > most && !__atomic_compare_exchange_n(&most_busy, &most, n, false, __ATOMIC_SEQ_CST,
+							__ATOMIC_SEQ_CST))
+		;
+	usleep(2000);
+	__atomic_sub_fetch(&busy, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Unit k: its number in the first byte and in every byte behind the middle; before it noise in odd units. */
+static void fill(uint64_t key, unsigned char *out, size_t size)
+{
+	uint32_t x = (uint32_t)key * 2654435761u + 1;
+
+	memset(out, (int)key, size);
+	for (size_t i = 1; key % 2 && i < size / 2; i++) {
+		x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+		out[i] = (unsigned char)x;
+	}
+	for (size_t i = size / 2; key % 2 && i < size - 16; i++) {
+		x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+		out[i] = (unsigned char)x;
+	}
 }
 
 static int compute(void *owner, uint64_t key, void *out, size_t size, void *thread, struct err *err)
@@ -31,26 +59,45 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 	(void)owner;
 	(void)thread;
 	__atomic_add_fetch(&computed[key], 1, __ATOMIC_SEQ_CST);
-	usleep(2000);
+	count_busy();
+	if ((int)key == __atomic_load_n(&deadly, __ATOMIC_SEQ_CST))
+		pthread_exit(NULL);
 	if ((int)key == __atomic_load_n(&failing, __ATOMIC_SEQ_CST))
 		return err_set(err, HFGGUF_IO, "unit %d fails", (int)key);
-	memset(out, (int)key, size);
+	fill(key, out, size);
 	return 0;
 }
 
 static const struct cache_ops ops = { compute, thread_new, thread_free, NULL };
 
+static struct cache *start(uint64_t budget, unsigned threads)
+{
+	memset(computed, 0, sizeof(computed));
+	failing = deadly = -1;
+	most_busy = 0;
+	return cache_new(budget, threads, &ops);
+}
+
+static struct cache_unit unit(uint64_t key)
+{
+	return (struct cache_unit){ key, UNIT, key % 2 ? NOISE : PLAIN };
+}
+
+static int get(struct cache *c, uint64_t key, struct err *err)
+{
+	static _Thread_local unsigned char want[UNIT], got[UNIT];
+	struct cache_unit u = unit(key);
+	int e = cache_get(c, &u, 500, UNIT - 500, got, err);
+
+	fill(key, want, UNIT);
+	return e ? e : memcmp(got, want + 500, UNIT - 500) != 0;
+}
+
 static int get_is(struct cache *c, uint64_t key)
 {
-	unsigned char byte[7];
 	struct err err = ERR_INIT;
 
-	if (cache_get(c, key, UNIT, 500, sizeof(byte), byte, &err))
-		return 0;
-	for (size_t i = 0; i < sizeof(byte); i++)
-		if (byte[i] != (unsigned char)key)
-			return 0;
-	return 1;
+	return !get(c, key, &err);
 }
 
 static void *reader(void *arg)
@@ -62,82 +109,195 @@ static void *reader(void *arg)
 	return (void *)good;
 }
 
-static void test_single_flight(void)
+static int read_by_threads(struct cache *c)
 {
-	struct cache *c = cache_new(1 << 20, 2, &ops);
 	pthread_t t[N_THREADS];
 	intptr_t all = 1;
-	int once = 1;
 	void *good;
 
-	cache_start(c);
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_create(&t[i], NULL, reader, c);
 	for (int i = 0; i < N_THREADS; i++) {
 		pthread_join(t[i], &good);
 		all &= (intptr_t)good;
 	}
+	return (int)all;
+}
+
+static void test_single_flight(void)
+{
+	struct cache *c = start(1 << 20, 2);
+	int once = 1;
+
+	cache_start(c);
+	ok(read_by_threads(c), "eight readers of the same units get the right bytes");
 	for (int key = 0; key < 16; key++)
 		once &= computed[key] == 1;
-	ok(all, "eight readers of the same units get the right bytes");
 	ok(once, "a unit that many want at once is computed once");
+	ok(most_busy <= 2, "no more threads compute than there are slots");
 	cache_free(c);
-	ok(n_states == 0, "the state of every thread is given back");
+	ok(n_states == 0, "the state of every slot is given back");
 }
 
 static void test_budget(void)
 {
-	struct cache *c = cache_new(10 * UNIT, 1, &ops);
+	struct cache *c = start(10 * UNIT, 1);
 	struct cache_stats s;
 	int good = 1;
 
-	for (uint64_t key = 0; key < N_KEYS; key++)
+	for (uint64_t key = 1; key < N_KEYS; key += 2)
 		good &= get_is(c, key);
 	cache_stats(c, &s);
-	ok(good && s.bytes <= 10 * UNIT && s.evictions >= N_KEYS - 10, "the oldest units make room within the budget");
-	ok(s.peak_bytes <= 11 * UNIT, "the budget holds while computing, but for the unit at work");
+	ok(good && s.bytes <= 10 * UNIT && s.evictions >= N_KEYS / 2 - 10, "the oldest units make room in the budget");
+	ok(s.peak_bytes <= 10 * UNIT, "the budget holds while computing");
 	cache_free(c);
-	c = cache_new(0, 1, &ops);
+	c = start(0, 1);
 	ok(get_is(c, 3) && get_is(c, 3), "without any budget reads still work");
+	cache_stats(c, &s);
+	ok(s.bytes == 0 && s.units == 0, "and nothing is kept");
+	cache_free(c);
+}
+
+static void test_lending(void)
+{
+	struct cache *c = start(4 * UNIT, 1);
+	struct cache_unit u = unit(7);
+	struct err err = ERR_INIT;
+	unsigned char want[UNIT];
+	const void *data = NULL;
+
+	fill(7, want, UNIT);
+	ok(!cache_hold(c, &u, &data, &err), "a unit is lent");
+	for (uint64_t key = 10; key < 30; key++)
+		get_is(c, key);
+	ok(data && !memcmp(data, want, UNIT), "what is lent stays while others are evicted");
+	cache_give_back(c, 7);
+	for (uint64_t key = 30; key < 50; key++)
+		get_is(c, key);
+	ok(get_is(c, 7) && computed[7] == 2, "given back, it can be evicted");
+	cache_free(c);
+}
+
+static void test_once(void)
+{
+	struct cache *c = start(1 << 20, 1);
+	unsigned char want[UNIT], out[UNIT];
+	struct cache_unit u = unit(9);
+	struct err err = ERR_INIT;
+	struct cache_stats s;
+
+	fill(9, want, UNIT);
+	ok(!cache_once(c, &u, out, &err) && !memcmp(out, want, UNIT), "a unit for one use has the right bytes");
+	cache_stats(c, &s);
+	ok(s.units == 0, "it is not kept");
+	get_is(c, 9);
+	ok(!cache_once(c, &u, out, &err) && computed[9] == 2, "one that is there is not computed again");
 	cache_free(c);
 }
 
 static void test_failure(void)
 {
-	struct cache *c = cache_new(1 << 20, 1, &ops);
+	struct cache *c = start(1 << 20, 1);
 	struct err err = ERR_INIT;
-	char byte;
 
-	__atomic_store_n(&failing, 5, __ATOMIC_SEQ_CST);
-	ok(cache_get(c, 5, UNIT, 0, 1, &byte, &err) == HFGGUF_IO && strstr(err.msg, "unit 5"),
-	   "a failure reaches the reader");
+	failing = 5;
+	ok(get(c, 5, &err) == HFGGUF_IO && strstr(err.msg, "unit 5"), "a failure reaches the reader");
 	ok(get_is(c, 6), "other units are not touched by it");
-	__atomic_store_n(&failing, -1, __ATOMIC_SEQ_CST);
+	failing = -1;
 	ok(get_is(c, 5), "a failed unit is tried again");
 	cache_free(c);
 }
 
-static void test_prefetch(void)
+static void test_ahead(void)
 {
-	struct cache *c = cache_new(1 << 20, 2, &ops);
+	struct cache *c = start(1 << 20, 2);
+	struct cache_unit u = unit(40);
 	struct cache_stats s;
-	int before = computed[40];
+	int n = 0;
 
-	cache_prefetch(c, 40, UNIT);
-	cache_stats(c, &s);
-	ok(s.prefetched == 0, "nothing is asked for before the workers run");
+	ok(!cache_ahead(c, &u), "nothing is asked for before the workers run");
 	cache_start(c);
-	cache_prefetch(c, 40, UNIT);
-	cache_prefetch(c, 40, UNIT);
-	ok(get_is(c, 40) && computed[40] == before + 1, "a unit asked for ahead is computed once");
+	ok(cache_ahead(c, &u) && cache_ahead(c, &u) && get_is(c, 40) && computed[40] == 1,
+	   "a unit asked for ahead is computed once");
+	for (uint64_t key = 0; key < 40; key++) {
+		u = unit(key);
+		n += cache_ahead(c, &u);
+	}
+	ok(n == 32, "read-ahead stops at half of the budget until somebody reads");
+	get_is(c, 0);
+	u = unit(39);
+	ok(cache_ahead(c, &u), "and goes on then");
 	cache_free(c);
+	c = start(1 << 20, 2);
+	cache_start(c);
+	u = unit(8);
+	cache_ahead(c, &u);
+	for (int i = 0; i < 1000 && (cache_stats(c, &s), !s.compute_ns); i++)
+		usleep(1000);
+	ok(get_is(c, 8) && (cache_stats(c, &s), s.hits == 1 && s.misses == 0), "a worker computes it");
+	cache_free(c);
+}
+
+static void test_packed(void)
+{
+	struct cache *c = start(16 * UNIT, 1);
+	struct cache_stats s;
+	int good = 1;
+
+	for (uint64_t key = 0; key < N_KEYS; key += 2)
+		good &= get_is(c, key);
+	for (uint64_t key = 0; key < N_KEYS; key += 2)
+		good &= get_is(c, key) && computed[key] == 1;
+	cache_stats(c, &s);
+	ok(good && s.packed_hits > 0, "evicted units that pack are unpacked, not computed again");
+	ok(s.bytes + s.packed_bytes <= 16 * UNIT, "both tiers fit into the budget");
+	for (uint64_t key = 1; key < N_KEYS; key += 2)
+		good &= get_is(c, key);
+	get_is(c, 1);
+	ok(good && computed[1] == 2, "units that do not pack are not kept");
+	cache_stats(c, &s);
+	ok(s.packed_tried > s.packed_kept && s.packed_tried - s.packed_kept <= 5, "and soon not even tried");
+	cache_free(c);
+}
+
+static void *doomed_reader(void *arg)
+{
+	return (void *)(intptr_t)get_is(arg, 11);
+}
+
+static void test_death(void)
+{
+	struct cache *c = start(1 << 20, 1);
+	struct cache_unit u = unit(11);
+	struct cache_stats s;
+	pthread_t t;
+
+	cache_start(c);
+	deadly = 11;
+	cache_ahead(c, &u);
+	for (int i = 0; i < 1000 && (cache_stats(c, &s), !s.failures || s.units); i++)
+		usleep(1000);
+	ok(s.failures == 1 && s.units == 0, "a worker that dies leaves no unit behind");
+	ok(get_is(c, 12), "others are computed all the same");
+	pthread_create(&t, NULL, doomed_reader, c);
+	pthread_join(t, NULL);
+	__atomic_store_n(&deadly, -1, __ATOMIC_SEQ_CST);
+	ok(get_is(c, 11), "when a reader dies the next one computes the unit");
+	u = unit(14);
+	ok(cache_ahead(c, &u) && get_is(c, 14), "read-ahead goes on with a new worker");
+	cache_free(c);
+	ok(n_states == 0, "nothing of the dead is leaked");
 }
 
 int main(void)
 {
 	test_single_flight();
 	test_budget();
+	test_lending();
+	test_once();
 	test_failure();
-	test_prefetch();
+	test_ahead();
+	test_packed();
+	test_death();
 	return tap_done();
 }

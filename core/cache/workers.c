@@ -1,0 +1,162 @@
+/* Read-ahead: the queue, and the threads that work on it when readers leave them a slot. */
+#include "core/cache/parts.h"
+
+#include <stdlib.h>
+
+#define AHEAD_BYTES_PER_THREAD ((uint64_t)4 << 20)
+#define RESPAWN_NS 1000000000u
+
+/* ---- the queue; under the lock ---- */
+
+void cache_enqueue(struct cache *c, struct unit *u)
+{
+	*(c->queue_tail ? &c->queue_tail->next : &c->queue_head) = u;
+	c->queue_tail = u;
+}
+
+void cache_dequeue(struct cache *c, struct unit *u)
+{
+	struct unit **at = &c->queue_head, *before = NULL;
+
+	while (*at != u) {
+		before = *at;
+		at = &before->next;
+	}
+	*at = u->next;
+	if (c->queue_tail == u)
+		c->queue_tail = before;
+	u->next = NULL;
+}
+
+/* ---- workers ---- */
+
+struct worker {
+	struct cache *c;
+	unsigned index;
+	bool locked;
+};
+
+static void worker_end(void *arg)
+{
+	struct worker *w = arg;
+
+	if (!w->locked)
+		pthread_mutex_lock(&w->c->lock);
+	w->c->alive[w->index] = false;
+	pthread_mutex_unlock(&w->c->lock);
+	free(w);
+}
+
+static void run_ahead(struct worker *w)
+{
+	struct cache *c = w->c;
+	struct unit *u = c->queue_head;
+	void *state = slot_take(c);
+
+	cache_dequeue(c, u);
+	u->state = RUNNING;
+	u->pins++;
+	w->locked = false; /* when run does not return */
+	cache_run(c, u, state);
+	w->locked = true;
+	cache_unpin(c, u);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct cache *c = w->c;
+
+	pthread_mutex_lock(&c->lock);
+	pthread_cleanup_push(worker_end, w);
+	while (!c->stop) {
+		if (c->queue_head && c->n_free && !c->n_wanting)
+			run_ahead(w);
+		else
+			pthread_cond_wait(&c->work, &c->lock);
+	}
+	pthread_cleanup_pop(1);
+	return NULL;
+}
+
+/* Starts workers[i]; one that has ended is joined first. */
+static bool spawn(struct cache *c, unsigned i)
+{
+	struct worker *w = malloc(sizeof(*w));
+
+	if (!w)
+		return false;
+	*w = (struct worker){ c, i, true };
+	if (c->workers[i])
+		pthread_join(c->workers[i], NULL);
+	c->workers[i] = 0;
+	if (pthread_create(&c->workers[i], NULL, work, w)) {
+		c->workers[i] = 0;
+		free(w);
+		return false;
+	}
+	c->alive[i] = true;
+	return true;
+}
+
+static bool keep_workers(struct cache *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->n_threads; i++) {
+		if (!c->alive[i] && cache_now_ns() >= c->no_spawn_before_ns && !spawn(c, i))
+			c->no_spawn_before_ns = cache_now_ns() + RESPAWN_NS;
+		n += c->alive[i];
+	}
+	return n != 0;
+}
+
+void cache_start(struct cache *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->started = true;
+	keep_workers(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void cache_stop_workers(struct cache *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_cond_broadcast(&c->work);
+	pthread_mutex_unlock(&c->lock);
+	for (unsigned i = 0; i < c->n_threads; i++)
+		if (c->workers[i])
+			pthread_join(c->workers[i], NULL);
+}
+
+/* ---- read-ahead ---- */
+
+uint64_t cache_ahead_limit(const struct cache *c)
+{
+	uint64_t limit = AHEAD_BYTES_PER_THREAD * c->n_threads;
+
+	return limit < c->budget / 2 ? limit : c->budget / 2;
+}
+
+/* Read-ahead must not push out what it brought in, nor what readers come back for. */
+bool cache_ahead(struct cache *c, const struct cache_unit *what)
+{
+	struct unit *u = NULL;
+	bool there, room;
+
+	pthread_mutex_lock(&c->lock);
+	there = cache_unit_find(c, what->key) != NULL;
+	room = c->started && c->ahead_bytes + what->size <= cache_ahead_limit(c);
+	if (!there && room && keep_workers(c))
+		u = cache_unit_new(c, what, QUEUED);
+	if (u) {
+		u->ahead = true;
+		c->ahead_bytes += what->size;
+		c->stats.ahead++;
+		cache_enqueue(c, u);
+		slot_offer(c);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return there || u;
+}
