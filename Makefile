@@ -81,8 +81,9 @@ $(BUILD)/mount.hfgguf: $(BUILD)/hfgguf
 T := $(BUILD)/tests
 UNIT := $(patsubst tests/%.c,$(T)/%,$(sort $(wildcard tests/unit/*.c)))
 TOOLS := $(patsubst tests/tools/%.c,$(T)/%,$(sort $(wildcard tests/tools/*.c)))
+BENCH_TOOLS := $(patsubst contrib/bench/%.c,$(T)/bench/%,$(sort $(wildcard contrib/bench/*.c)))
 KERNEL_SRC := $(sort $(wildcard tests/kernels/*.c))
-TEST_PROGRAMS := $(UNIT) $(TOOLS) $(T)/mkmodel $(if $(KERNEL_SRC),$(T)/check_kernels)
+TEST_PROGRAMS := $(UNIT) $(TOOLS) $(BENCH_TOOLS) $(T)/mkmodel $(if $(KERNEL_SRC),$(T)/check_kernels)
 MKMODEL_SRC := $(sort $(wildcard tests/mkmodel/*.c))
 ARCHIVES := $(sort $(wildcard tests/data/*.tar.xz))
 SUITES ?= style headers compilers shared unit kernels parallel zoo bats install scale real demo
@@ -103,6 +104,11 @@ $(TOOLS): $(T)/%: tests/tools/%.c $(TEST_LIBS) $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,TEST  ,$<)
 	$(Q)$(test_program) $< $(TEST_LIBS) $(CORE_LIBS) $(FS_LIBS)
+
+$(BENCH_TOOLS): $(T)/bench/%: contrib/bench/%.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call say,BENCH ,$<)
+	$(Q)$(test_program) $< $(CORE_LIBS) $(FS_LIBS)
 
 $(T)/check_kernels: $(KERNEL_SRC) $(wildcard tests/kernels/*.h) $(BUILD)/libhfgguf.a
 	@mkdir -p $(@D)
@@ -206,4 +212,4 @@ help:
 
 FORCE:
 .PHONY: all programs check check-kernels bench-kernels asan tsan demo readme deps install uninstall clean help FORCE
--include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d)
+-include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH_TOOLS:=.d)

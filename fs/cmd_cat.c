@@ -8,8 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static int write_all(const char *p, size_t n)
+/* For stream_run: a positive value after saying why. */
+static int write_all(void *arg, const void *data, size_t n)
 {
+	const char *p = data;
+
+	(void)arg;
 	while (n) {
 		ssize_t done = write(STDOUT_FILENO, p, n);
 
@@ -27,24 +31,14 @@ static int write_all(const char *p, size_t n)
 
 static int cat(struct hfgguf_model *m, size_t file)
 {
-	struct stream *s = stream_open(m, file, 0);
-	const void *data;
-	ssize_t n = 0;
-	int status = 0;
+	struct err err = ERR_INIT;
+	int status;
 
-	if (!s) {
-		say_error("out of memory");
-		return 1;
-	}
 	fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20); /* fails on anything but a pipe, and that is fine */
-	while (!status && (n = stream_next(s, &data)) > 0)
-		status = write_all(data, (size_t)n);
-	if (!status && n < 0) {
-		say_error("%s", stream_error(s));
-		status = 1;
-	}
-	stream_close(s);
-	return status;
+	status = stream_run(m, file, 0, write_all, NULL, &err);
+	if (err.code)
+		say_error("%s", err.msg);
+	return status != 0;
 }
 
 int cmd_cat(struct cli *cli)

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define EXIT_BY_SIGINT 130
-#define COMPARE_BYTES STREAM_PIECE_BYTES
+#define COMPARE_BYTES ((size_t)2 << 20)
 
 static volatile sig_atomic_t interrupted;
 
@@ -97,50 +97,58 @@ static int check_end(struct hfgguf_model *m, size_t file, struct part *p, struct
 	return (size_t)got == n && equal_at(p->fd, data, n, p->done - n) ? 0 : part_restart(p, err);
 }
 
+struct copying {
+	struct part *part;
+	struct progress bar;
+	uint64_t compared;
+	struct err *err;
+};
+
+static int write_piece(void *arg, const void *data, size_t n)
+{
+	struct copying *c = arg;
+
+	if (interrupted)
+		return stop(c->part, c->err);
+	if (part_write(c->part, data, n, c->err))
+		return c->err->code;
+	progress_update(&c->bar, c->part->done);
+	return 0;
+}
+
 static int write_rest(struct hfgguf_model *m, size_t file, struct part *p, struct err *err)
 {
-	struct stream *s = stream_open(m, file, p->done);
-	struct progress bar;
-	const void *data;
-	ssize_t n = 0;
+	struct copying c = { .part = p, .err = err };
 
-	if (!s)
-		return err_nomem(err);
-	progress_begin(&bar, hfgguf_name(m, file), p->done, p->size);
-	while (!err->code && !interrupted && (n = stream_next(s, &data)) > 0)
-		if (!part_write(p, data, (size_t)n, err))
-			progress_update(&bar, p->done);
-	progress_end(&bar);
-	if (n < 0)
-		err_set(err, HFGGUF_IO, "%s", stream_error(s));
-	stream_close(s);
-	return interrupted && p->done < p->size ? stop(p, err) : err->code;
+	progress_begin(&c.bar, hfgguf_name(m, file), p->done, p->size);
+	(void)stream_run(m, file, p->done, write_piece, &c, err);
+	progress_end(&c.bar);
+	return err->code;
+}
+
+static int compare_piece(void *arg, const void *data, size_t n)
+{
+	struct copying *c = arg;
+
+	if (interrupted)
+		return stop(c->part, c->err);
+	if (!equal_at(c->part->fd, data, n, c->compared))
+		return err_set(c->err, HFGGUF_IO, "%s: what was written differs between bytes %" PRIu64 " and %" PRIu64
+			       "; is the disk good?", c->part->dest, c->compared, c->compared + n);
+	c->compared += n;
+	progress_update(&c->bar, c->compared);
+	return 0;
 }
 
 /* Reads the disk's copy again and compares it with freshly computed bytes. */
 static int compare_all(struct hfgguf_model *m, size_t file, struct part *p, struct err *err)
 {
-	struct stream *s = stream_open(m, file, 0);
-	struct progress bar;
-	uint64_t offset = 0;
-	const void *data;
-	ssize_t n = 0;
+	struct copying c = { .part = p, .err = err };
 
-	if (!s)
-		return err_nomem(err);
-	progress_begin(&bar, "verifying", 0, p->size);
-	while (!err->code && !interrupted && (n = stream_next(s, &data)) > 0) {
-		if (!equal_at(p->fd, data, (size_t)n, offset))
-			err_set(err, HFGGUF_IO, "%s: what was written differs between bytes %" PRIu64 " and %" PRIu64
-				"; is the disk good?", p->dest, offset, offset + (uint64_t)n);
-		offset += (uint64_t)n;
-		progress_update(&bar, offset);
-	}
-	progress_end(&bar);
-	if (n < 0)
-		err_set(err, HFGGUF_IO, "%s", stream_error(s));
-	stream_close(s);
-	return interrupted ? stop(p, err) : err->code;
+	progress_begin(&c.bar, "verifying", 0, p->size);
+	(void)stream_run(m, file, 0, compare_piece, &c, err);
+	progress_end(&c.bar);
+	return err->code;
 }
 
 /* Out of the page cache, so that the comparison sees the disk. */

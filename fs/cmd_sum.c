@@ -31,31 +31,21 @@ struct job {
 	struct sum *sums;
 };
 
-static bool hash_stream(struct stream *s, EVP_MD_CTX *ctx, unsigned char *hash, ssize_t *n)
+static int add_to_hash(void *arg, const void *data, size_t n)
 {
-	const void *data;
-
-	if (!EVP_DigestInit_ex(ctx, EVP_sha256(), NULL))
-		return false;
-	while ((*n = stream_next(s, &data)) > 0)
-		if (!EVP_DigestUpdate(ctx, data, (size_t)*n))
-			return false;
-	return EVP_DigestFinal_ex(ctx, hash, NULL);
+	return !EVP_DigestUpdate(arg, data, n);
 }
 
 static void sum_file(struct job *job, size_t i)
 {
-	struct stream *s = stream_open(job->m, job->first + i, 0);
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	struct sum *sum = &job->sums[i];
-	ssize_t n = 0;
+	struct err err = ERR_INIT;
 
-	if (!s || !ctx || !hash_stream(s, ctx, sum->hash, &n))
-		sum->error = strdup("out of memory");
-	else if (n < 0)
-		sum->error = strdup(stream_error(s));
+	if (!ctx || !EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) ||
+	    stream_run(job->m, job->first + i, 0, add_to_hash, ctx, &err) || !EVP_DigestFinal_ex(ctx, sum->hash, NULL))
+		sum->error = strdup(err.code ? err.msg : "out of memory");
 	EVP_MD_CTX_free(ctx);
-	stream_close(s);
 }
 
 static void *sum_files(void *arg)

@@ -4,157 +4,115 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_HELPERS = 16, MAX_PIECES = 2 * MAX_HELPERS };
-
-struct piece {
-	char *data;
-	ssize_t n; /* bytes, 0 at the end, or a negative status */
-	bool full;
-	char msg[1024];
-};
+#define PIECE_BYTES ((size_t)512 << 10)
+enum { MAX_THREADS = 16 };
 
 struct stream {
 	struct hfgguf_model *m;
 	size_t file;
-	uint64_t start, end; /* piece i begins at start + i * STREAM_PIECE_BYTES and is in the slot i % n_pieces */
-	pthread_t helpers[MAX_HELPERS];
-	unsigned n_helpers, n_pieces;
+	int (*use)(void *arg, const void *data, size_t n);
+	void *arg;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	/* The lock guards `full` and what follows; a piece belongs to one side at a time. */
-	struct piece pieces[MAX_PIECES];
-	uint64_t to_fill, to_use; /* numbers of pieces */
-	bool held, stop;          /* the caller holds the piece before to_use; nothing more is to be filled */
+	pthread_cond_t next_turn;
+	/* under the lock */
+	uint64_t offset, end;     /* of the next piece; of the file */
+	uint64_t n_taken, n_used; /* pieces */
+	bool stop;
+	int result;
+	struct err *err;
 };
 
-/* A whole piece, or what is left of the file: a short count elsewhere would end the copy early and silently. */
-static ssize_t fill(struct stream *s, struct piece *p, uint64_t offset)
+/* Takes the next piece: its number, place and size; false when there is none. */
+static bool take(struct stream *s, uint64_t *number, uint64_t *offset, size_t *n)
 {
-	size_t want = s->end - offset < STREAM_PIECE_BYTES ? (size_t)(s->end - offset) : STREAM_PIECE_BYTES;
-	ssize_t n = want ? serve_once(s->m, s->file, p->data, want, offset, p->msg, sizeof(p->msg)) : 0;
-
-	if (n < 0 || (size_t)n == want)
-		return n;
-	snprintf(p->msg, sizeof(p->msg), "%s: ends at byte %llu of %llu", hfgguf_name(s->m, s->file),
-		 (unsigned long long)offset + (unsigned long long)n, (unsigned long long)s->end);
-	return HFGGUF_IO;
+	if (s->stop || s->offset >= s->end)
+		return false;
+	*number = s->n_taken++;
+	*offset = s->offset;
+	s->offset = serve_cut(s->m, s->file, s->offset, PIECE_BYTES);
+	*n = (size_t)(s->offset - *offset);
+	return true;
 }
 
-/* Where piece i begins; the end of the file for all behind it. */
-static uint64_t offset_of(const struct stream *s, uint64_t i)
+static void end(struct stream *s, int result)
 {
-	uint64_t left = s->end - s->start;
-
-	return i <= left / STREAM_PIECE_BYTES ? s->start + i * STREAM_PIECE_BYTES : s->end;
-}
-
-static void *help(void *arg)
-{
-	struct stream *s = arg;
-
-	pthread_mutex_lock(&s->lock);
-	while (!s->stop) {
-		uint64_t i = s->to_fill;
-		struct piece *p = &s->pieces[i % s->n_pieces];
-
-		if (p->full || i >= s->to_use + s->n_pieces - s->held) {
-			pthread_cond_wait(&s->changed, &s->lock);
-			continue;
-		}
-		s->to_fill++;
-		pthread_mutex_unlock(&s->lock);
-		p->n = fill(s, p, offset_of(s, i));
-		pthread_mutex_lock(&s->lock);
-		p->full = true;
-		s->stop |= p->n <= 0;
-		pthread_cond_broadcast(&s->changed);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return NULL;
-}
-
-static void free_parts(struct stream *s)
-{
-	for (unsigned i = 0; i < s->n_pieces; i++)
-		free(s->pieces[i].data);
-	pthread_mutex_destroy(&s->lock);
-	pthread_cond_destroy(&s->changed);
-	free(s);
-}
-
-static bool start(struct stream *s, unsigned n)
-{
-	for (s->n_pieces = 0; s->n_pieces < 2 * n; s->n_pieces++) {
-		void *data = NULL;
-
-		if (posix_memalign(&data, 4096, STREAM_PIECE_BYTES))
-			return false;
-		s->pieces[s->n_pieces].data = data;
-	}
-	while (s->n_helpers < n && !pthread_create(&s->helpers[s->n_helpers], NULL, help, s))
-		s->n_helpers++;
-	return s->n_helpers > 0; /* fewer are slower */
-}
-
-struct stream *stream_open(struct hfgguf_model *m, size_t file, uint64_t offset)
-{
-	struct stream *s = calloc(1, sizeof(*s));
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (!s)
-		return NULL;
-	s->m = m;
-	s->file = file;
-	s->end = hfgguf_size(m, file);
-	s->start = offset < s->end ? offset : s->end;
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->changed, NULL);
-	if (start(s, cpus < 1 ? 1 : cpus > MAX_HELPERS ? MAX_HELPERS : (unsigned)cpus))
-		return s;
-	free_parts(s);
-	return NULL;
-}
-
-ssize_t stream_next(struct stream *s, const void **data)
-{
-	struct piece *p;
-
-	pthread_mutex_lock(&s->lock);
-	if (s->held) {
-		s->pieces[(s->to_use - 1) % s->n_pieces].full = false;
-		s->held = false;
-		pthread_cond_broadcast(&s->changed);
-	}
-	p = &s->pieces[s->to_use % s->n_pieces];
-	while (!p->full)
-		pthread_cond_wait(&s->changed, &s->lock);
-	s->held = p->n > 0; /* the last piece stays: asking again tells the same */
-	s->to_use += s->held;
-	pthread_mutex_unlock(&s->lock);
-	*data = p->data;
-	return p->n;
-}
-
-const char *stream_error(const struct stream *s)
-{
-	const struct piece *p = &s->pieces[s->to_use % s->n_pieces];
-
-	return p->msg[0] ? p->msg : hfgguf_strerror((int)p->n);
-}
-
-void stream_close(struct stream *s)
-{
-	if (!s)
-		return;
-	pthread_mutex_lock(&s->lock);
 	s->stop = true;
-	pthread_cond_broadcast(&s->changed);
+	s->result = result;
+}
+
+/* The bytes of a piece. A short count would end a copy early and silently. */
+static int fill(struct stream *s, char *data, size_t n, uint64_t offset, struct err *err)
+{
+	char msg[1024] = "";
+	ssize_t got = serve_once(s->m, s->file, data, n, offset, msg, sizeof(msg));
+
+	if (got < 0)
+		return err_set(err, (enum hfgguf_status)got, "%s", msg[0] ? msg : hfgguf_strerror((int)got));
+	if ((size_t)got == n)
+		return 0;
+	return err_set(err, HFGGUF_IO, "%s: ends at byte %llu of %llu", hfgguf_name(s->m, s->file),
+		       (unsigned long long)offset + (unsigned long long)got, (unsigned long long)s->end);
+}
+
+/* Waits for the turn of a piece; false when there is nothing more to do. */
+static bool wait_turn(struct stream *s, uint64_t number)
+{
+	while (s->n_used != number && !s->stop)
+		pthread_cond_wait(&s->next_turn, &s->lock);
+	return !s->stop;
+}
+
+static void *work(void *arg)
+{
+	struct err err = ERR_INIT;
+	struct stream *s = arg;
+	uint64_t number, offset;
+	void *data = NULL;
+	size_t n;
+	int e = posix_memalign(&data, 4096, PIECE_BYTES) ? err_nomem(&err) : 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (take(s, &number, &offset, &n)) {
+		pthread_mutex_unlock(&s->lock);
+		if (!e)
+			e = fill(s, data, n, offset, &err);
+		pthread_mutex_lock(&s->lock);
+		if (!wait_turn(s, number))
+			break;
+		if (!e) {
+			pthread_mutex_unlock(&s->lock);
+			e = s->use(s->arg, data, n);
+			pthread_mutex_lock(&s->lock);
+		}
+		if (e)
+			end(s, e);
+		s->n_used++;
+		pthread_cond_broadcast(&s->next_turn);
+	}
+	if (err.code && s->result == err.code)
+		err_set(s->err, (enum hfgguf_status)err.code, "%s", err.msg);
 	pthread_mutex_unlock(&s->lock);
-	for (unsigned i = 0; i < s->n_helpers; i++)
-		pthread_join(s->helpers[i], NULL);
-	free_parts(s);
+	free(data);
+	return NULL;
+}
+
+int stream_run(struct hfgguf_model *m, size_t file, uint64_t offset, int (*use)(void *arg, const void *data, size_t n),
+	       void *arg, struct err *err)
+{
+	struct stream s = { .m = m, .file = file, .use = use, .arg = arg, .lock = PTHREAD_MUTEX_INITIALIZER,
+			    .next_turn = PTHREAD_COND_INITIALIZER, .offset = offset, .end = hfgguf_size(m, file),
+			    .err = err };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t threads[MAX_THREADS];
+	long n = 0;
+
+	while (n < cpus && n < MAX_THREADS && !pthread_create(&threads[n], NULL, work, &s))
+		n++;
+	work(&s); /* one more than processors: while one uses its piece the others fill theirs */
+	while (n)
+		pthread_join(threads[--n], NULL);
+	return s.result;
 }

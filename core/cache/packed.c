@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unpacking writes at least a byte in a nanosecond and a half, with the copy in: what is computed faster is not kept. */
+/* Unpacking takes at most a nanosecond and a half for a byte: what is computed faster is not kept. */
 enum { MIN_NS_PER_KIB = 1536, MAX_SKIP_SHIFT = 8, SMALLEST = 512 };
 
 struct blob {

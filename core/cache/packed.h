@@ -3,7 +3,7 @@
  *
  * LZ4 finds repeated bytes and knows no entropy, so most weights do not get smaller; and packing what is computed as
  * fast as it is unpacked gains nothing. Only units that shrink to three quarters are kept; of a kind (a ggml type) of
- * which the last ones did not, fewer and fewer are tried. contrib/bench/pack.sh measures which kinds do.
+ * which the last ones did not, fewer and fewer are tried. contrib/doc/bench.md says which kinds do.
  *
  * Thread safe; nothing is packed under the lock.
  */

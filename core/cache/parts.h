@@ -1,6 +1,6 @@
 /*
- * What the files of core/cache share. One lock guards the table, the queue and the slots; nothing is computed, packed or
- * copied under it. A unit that is being computed or is lent is pinned and stays out of eviction's reach.
+ * What the files of core/cache share. One lock guards the table, the queue and the slots; nothing is computed, packed
+ * or copied under it. A unit that is being computed or is lent is pinned and stays out of eviction's reach.
  *
  *	cache.c     units, both tiers, readers
  *	compute.c   slots, filling a unit

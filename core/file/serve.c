@@ -55,6 +55,13 @@ ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uin
 	return read_model(m, file, buf, n, offset, ONCE, NULL, msg, msg_size);
 }
 
+uint64_t serve_cut(const struct hfgguf_model *m, size_t file, uint64_t offset, size_t n)
+{
+	uint64_t size = hfgguf_size(m, file);
+
+	return size - offset <= n ? size : vfile_cut(&m->files[file].v, offset, offset + n);
+}
+
 ssize_t serve_view(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, struct file_view *v,
 		   char *msg, size_t msg_size)
 {

@@ -12,6 +12,9 @@
 ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, char *msg,
 		   size_t msg_size);
 
+/* Where to end a read that begins at offset and has at most n bytes, so that no unit is cut if that can be avoided. */
+uint64_t serve_cut(const struct hfgguf_model *m, size_t file, uint64_t offset, size_t n);
+
 /*
  * As hfgguf_pread, but the bytes are the pieces of v (vfile_view) until serve_view_end, which must follow if and only
  * if the result is positive. buf has room for n bytes.

@@ -397,6 +397,17 @@ int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64
 	return read_all(&r);
 }
 
+uint64_t vfile_cut(const struct vfile *f, uint64_t from, uint64_t to)
+{
+	const struct vtensor *t = find_tensor(f, to);
+	uint64_t cut;
+
+	if (!t || t->segments || to - t->g->offset >= t->g->size_bytes)
+		return to;
+	cut = to - (to - t->g->offset) % t->unit_bytes;
+	return cut > from ? cut : to;
+}
+
 int vfile_view(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, struct file_view *v,
 	       struct err *err)
 {

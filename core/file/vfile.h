@@ -7,7 +7,7 @@
  *                    │ padding ─► zeros
  *
  * Verbatim bytes go from the page cache into the reader's buffer by one copy and are not kept here: the page cache
- * holds them already. (Splicing them to the kernel costs three times as much: contrib/doc.)
+ * holds them already. (Splicing them to the kernel costs three times as much: contrib/doc/bench.md.)
  */
 #ifndef CORE_FILE_VFILE_H
 #define CORE_FILE_VFILE_H
@@ -55,6 +55,9 @@ void vfile_done(struct vfile *f);
  */
 int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64_t offset, bool once,
 	       struct err *err);
+
+/* The end of a unit in (from, to], the last one; to when there is none or to is not in a computed tensor. */
+uint64_t vfile_cut(const struct vfile *f, uint64_t from, uint64_t to);
 
 /*
  * The same without copying what is computed. buf has room for all n bytes and holds what is not computed by whole

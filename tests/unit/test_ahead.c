@@ -48,7 +48,7 @@ static void test_sequential(void)
 	ahead_destroy(&a);
 	ahead_init(&a);
 	r = note(&a, 10 * MIB, MIB, 4 * MIB);
-	ok(r.n == 1 && r.from == 10 * MIB && r.to == 13 * MIB, "a large read is followed at once, and asked for itself");
+	ok(r.n == 1 && r.from == 10 * MIB && r.to == 13 * MIB, "a large read is followed at once, itself included");
 	ahead_destroy(&a);
 }
 
