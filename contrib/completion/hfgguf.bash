@@ -8,14 +8,19 @@ _hfgguf_option_names() {
 	hfgguf options 2>/dev/null | awk -F'\t' '{ print $1 ($2 == "" ? "" : "=") }'
 }
 
+# Names of one kind of types: outtype, quantize or tensor.
+_hfgguf_types() {
+	hfgguf types 2>/dev/null | awk -F'\t' -v kind="$1" '$1 == kind { gsub(/ /, "\n", $2); print $2 }'
+}
+
 # Values of an option, as far as they are known, one a line.
 _hfgguf_values() {
 	case $1 in
-	outtype) printf '%s\n' f32 f16 bf16 q8_0 tq1_0 tq2_0 auto native native-strict ;;
-	quantize) hfgguf types 2>/dev/null | cut -f1 ;;
-	type) hfgguf types 2>/dev/null | cut -f1; echo all ;;
+	outtype | quantize) _hfgguf_types "$1" ;;
+	output-tensor-type | token-embedding-type) _hfgguf_types tensor ;;
+	type) _hfgguf_types quantize; echo all ;;
 	arch) hfgguf archs 2>/dev/null | cut -f2 | tr ' ' '\n' ;;
-	metadata) compgen -f -- "$2" ;;
+	metadata | imatrix) compgen -f -- "$2" ;;
 	base | target-model-dir) compgen -d -- "$2" ;;
 	esac
 }
@@ -32,9 +37,9 @@ _hfgguf_list() {
 	compgen -P "${list%"$value"}" -W "$(_hfgguf_values "$name" "$value")" -- "$value"
 }
 
-# Names of the virtual files of a model.
+# Names of the virtual files of a model, with the options that stand in the line.
 _hfgguf_files() {
-	compgen -W "$(hfgguf ls "$1" 2>/dev/null | sed 's/^ *[0-9]* *//')" -- "$2"
+	compgen -W "$(hfgguf ls "$1" "${opts[@]}" 2>/dev/null | sed 's/^ *[0-9]* *//')" -- "$2"
 }
 
 _hfgguf_flags() {
@@ -51,7 +56,7 @@ _hfgguf_flags() {
 _hfgguf_argument() {
 	case ${#args[@]}:${args[0]} in
 	0:*) compgen -W "$(_hfgguf_commands)" -- "$word" ;;
-	2:cat | 2:plan | 2:sum | 3:cp | 3:verify) _hfgguf_files "${args[1]}" "$word" ;;
+	2:cat | 2:check | 2:plan | 2:sum | 3:cp | 3:verify) _hfgguf_files "${args[1]}" "$word" ;;
 	1:stats | 1:* | 2:mount) compgen -d -- "$word" ;;
 	2:cp | 2:verify) compgen -f -- "$word" ;;
 	esac
@@ -59,7 +64,7 @@ _hfgguf_argument() {
 
 _hfgguf() {
 	local line=${COMP_LINE:0:COMP_POINT} word i IFS=$' \t\n'
-	local -a words=() args=()
+	local -a words=() args=() opts=()
 
 	# Not COMP_WORDS: bash ends words at '=' and ':', too.
 	read -ra words <<<"$line"
@@ -68,7 +73,8 @@ _hfgguf() {
 	[[ ${words[0]##*/} != mount.hfgguf ]] || args=(mount)
 	for ((i = 1; i < ${#words[@]}; i++)); do
 		case ${words[i]} in
-		-[oNt]) ((++i)) ;;
+		-o) opts+=(-o "${words[++i]}") ;;
+		-[Nt]) ((++i)) ;;
 		-*) ;;
 		*) args+=("${words[i]}") ;;
 		esac

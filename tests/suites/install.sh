@@ -38,6 +38,16 @@ narrow() {
 	[[ -z $wide && ! -s $TMP/err ]] || { echo "$wide"; cat "$TMP/err"; return 1; }
 }
 
+# Every command and option heads an entry of a man page.
+documented() {
+	local name missing=0 entries
+	entries=$(grep -h '^\.It ' contrib/man/*.[18] | tr ' ' '\n')
+	for name in $("$HFGGUF" options | cut -f1) $("$HFGGUF" help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
+		grep -qxF -- "$name" <<<"$entries" || { echo "in no man page: $name"; missing=1; }
+	done
+	return $missing
+}
+
 d=$TMP/default
 check "install: DESTDIR with default folders" mk install DESTDIR="$d"
 check "install: the files are there" installed "$d"/usr/local/bin/hfgguf "$d"/sbin/mount.hfgguf "$d"/usr/local/lib/libhfgguf.{a,so,so.0} \
@@ -59,6 +69,7 @@ check "install: uninstall from the chosen folders" mk uninstall DESTDIR="$d" "${
 check "install: uninstall leaves nothing there" nothing_left "$d"
 
 check "install: --help is at most 80 columns wide, on stdout" narrow "$HFGGUF" --help
+check "install: every command and option is in a man page" documented
 for page in contrib/man/*.[18]; do
 	if [[ ! -e $page ]]; then
 		continue
