@@ -1,5 +1,6 @@
 #include "fs/cli.h"
 
+#include "fs/mount_main.h"
 #include "fs/say.h"
 
 #include <errno.h>
@@ -139,6 +140,10 @@ int cli_main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return cmd_version(&cli);
 	cli.cmd = find_command(argv[1]);
+	/* mount.fuse3 (`mount -t fuse.hfgguf`, and remounting what the mount table calls that) runs "hfgguf MODEL DIR
+	 * -o …": no command has a slash. */
+	if (!cli.cmd && argc > 2 && strchr(argv[1], '/'))
+		return mount_main(argc, argv);
 	if (!cli.cmd) {
 		say_error("no command '%s'; hfgguf help lists them", argv[1]);
 		return 1;

@@ -160,6 +160,15 @@ install_helper() {
 	not_mounted "$MNT"
 }
 
+@test "mount -t fuse.hfgguf, by way of mount.fuse3" {
+	((EUID == 0)) && command -v mount.fuse3 >/dev/null || skip "needs root and mount.fuse3"
+	PATH=$BUILD:$PATH mount.fuse3 "$SMALL" "$MNT" -t fuse.hfgguf -o rw,outtype=q8_0
+	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL" -o outtype=q8_0)
+	run env PATH="$BUILD:$PATH" mount.fuse3 "$SMALL" "$MNT" -t fuse.hfgguf -o remount,outtype=f16
+	assert_failure
+	assert_output --partial "remounting is not possible"
+}
+
 @test "mount -t hfgguf passes failure on" {
 	install_helper
 	run mount -t hfgguf "$BATS_TEST_TMPDIR/nothing" "$MNT"
