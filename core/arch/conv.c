@@ -351,7 +351,7 @@ static int init(struct conv *c)
 	if (conv_int(c, "n_layers num_hidden_layers n_layer num_layers", &blocks))
 		return c->err->code;
 	if (blocks < 0 || blocks > 65535)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld layers", (long long)blocks);
+		return conv_bad(c, "%lld layers, more or fewer than a model can have", (long long)blocks);
 	if (conv_remap(c, c->arch->gguf, (int)blocks) || load_rope(c))
 		return c->err->code;
 	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
@@ -418,6 +418,8 @@ static int load_metadata(struct conv *c)
 		return c->err->code;
 	if (card->mtime_ns > c->src->mtime_ns)
 		c->src->mtime_ns = card->mtime_ns;
+	if (c->src->note)
+		conv_note(c, "%s", c->src->note);
 	for (size_t i = 0, n = metadata_notes(c->meta, &notes); i < n; i++)
 		conv_note(c, "%s", notes[i]);
 	return 0;

@@ -69,26 +69,48 @@ static int open_shard(struct source *s, const char *name, struct err *err)
 	return 0;
 }
 
-static int add_names(struct source *s, struct err *err)
+/* Two files hold a tensor. Without an index nothing says which is right. With one the reference reads all its files, and
+ * the last value stays, in the place of the first. */
+static int add_twin(struct source *s, const struct source_tensor *t, uint32_t first, bool has_index, struct err *err)
 {
+	const char *one = s->files[s->tensors[first].file].name, *two = s->files[t->file].name;
+
+	if (!has_index)
+		return err_set(err, HFGGUF_CORRUPT,
+			       "tensor '%s' is in two files, %s and %s: two sets of weights lie "
+			       "side by side; move one away, or add the index that names the right one",
+			       t->name, one, two);
+	if (!s->note)
+		s->note = arena_printf(s->arena, "tensor %s is in two files, %s and %s; the latter is used", t->name,
+				       one, two);
+	s->tensors[first] = *t;
+	return s->note ? 0 : err_nomem(err);
+}
+
+static int add_names(struct source *s, bool has_index, struct err *err)
+{
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < s->n_tensors; i++) {
 		const struct source_tensor *t = &s->tensors[i];
-		size_t n = strlen(t->name);
-		const struct map_slot *twin = map_find(&s->by_name, t->name, n);
+		size_t len = strlen(t->name);
+		const struct map_slot *twin = map_find(&s->by_name, t->name, len);
 
-		if (twin)
-			return err_set(err, HFGGUF_CORRUPT,
-				       "tensor '%s' is in two files, %s and %s: two sets of weights lie "
-				       "side by side; move one away, or add the index that names the right one",
-				       t->name, s->files[s->tensors[twin->value].file].name, s->files[t->file].name);
-		if (!map_set(&s->by_name, t->name, n, i))
+		if (twin) {
+			if (add_twin(s, t, (uint32_t)twin->value, has_index, err))
+				return err->code;
+			continue;
+		}
+		if (!map_set(&s->by_name, t->name, len, n))
 			return err_nomem(err);
+		s->tensors[n++] = *t;
 	}
+	s->n_tensors = n;
 	return 0;
 }
 
 /* names are sorted. */
-static int open_all(struct source *s, const name_vec *names, struct err *err)
+static int open_all(struct source *s, const name_vec *names, bool has_index, struct err *err)
 {
 	tensor_vec tensors = VEC_INIT;
 
@@ -116,7 +138,7 @@ static int open_all(struct source *s, const name_vec *names, struct err *err)
 		memcpy(s->tensors, tensors.v, tensors.n * sizeof(*s->tensors));
 	s->n_tensors = (uint32_t)tensors.n;
 	vec_free(&tensors);
-	return add_names(s, err);
+	return add_names(s, has_index, err);
 fail:
 	vec_free(&tensors);
 	return err->code;
@@ -249,7 +271,7 @@ static int open_by_index(struct source *s, const json *index, struct err *err)
 	if (!map->child)
 		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": weight_map is empty; download it again",
 			       s->path);
-	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) && !open_all(s, &files, err))
+	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) && !open_all(s, &files, true, err))
 		check_index(s, map, err);
 	vec_free(&files);
 	return err->code;
@@ -265,29 +287,33 @@ static bool any_match(const char *const *names, size_t n, const char *prefix, co
 	return false;
 }
 
+/* What a folder without the wanted weights is instead, by the names in it. */
+static const struct {
+	const char *prefix, *suffix;
+	enum hfgguf_status status;
+	const char *text;
+} instead[] = {
+	{ "adapter_", "", HFGGUF_NOT_FOUND,
+	  "a LoRA adapter, not a model: name the directory of its base model with -o base=DIR" },
+	{ "pytorch_model", ".bin", HFGGUF_UNSUPPORTED,
+	  "weights as pytorch_model*.bin (pickle) are not read: save the model as safetensors" },
+	{ "consolidated", ".safetensors", HFGGUF_NOT_FOUND,
+	  "only consolidated*.safetensors, in Mistral's own format: use -o mistral-format" },
+	{ "model", ".safetensors", HFGGUF_NOT_FOUND, /* can only be missed with mistral-format */
+	  "no consolidated*.safetensors, but model*.safetensors: leave mistral-format out" },
+	{ "", ".gguf", HFGGUF_NOT_FOUND, "no weights, but GGUF files: they need no conversion" },
+	{ "snapshots", "", HFGGUF_NOT_FOUND,
+	  "a repository of the hub cache: name it as org/name, or give a directory below its snapshots" },
+};
+
 /* Case c06: what is missing, and what was found instead. */
 static int no_weights(const struct source *s, const char *wanted, const char **names, size_t n, struct err *err)
 {
 	struct buf b = BUF_INIT;
 
-	if (any_match(names, n, "adapter_", ""))
-		return err_set(err, HFGGUF_NOT_FOUND,
-			       "%s: a LoRA adapter, not a model: name the directory of its base model "
-			       "with -o base=DIR",
-			       s->path);
-	if (any_match(names, n, "pytorch_model", ".bin"))
-		return err_set(err, HFGGUF_UNSUPPORTED,
-			       "%s: weights as pytorch_model*.bin (pickle) are not read: save the "
-			       "model as safetensors",
-			       s->path);
-	if (any_match(names, n, "consolidated", ".safetensors"))
-		return err_set(err, HFGGUF_NOT_FOUND,
-			       "%s: no %s, but consolidated*.safetensors in Mistral's own format: use "
-			       "-o mistral-format",
-			       s->path, wanted);
-	if (any_match(names, n, "", ".gguf"))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but GGUF files: they need no conversion", s->path,
-			       wanted);
+	for (size_t i = 0; i < sizeof(instead) / sizeof(instead[0]); i++)
+		if (any_match(names, n, instead[i].prefix, instead[i].suffix))
+			return err_set(err, instead[i].status, "%s: %s", s->path, instead[i].text);
 	if (!n)
 		return err_set(err, HFGGUF_NOT_FOUND,
 			       "%s: the directory is empty: a model's config.json and %s expected", s->path, wanted);
@@ -317,7 +343,7 @@ static int open_by_prefix(struct source *s, const char *prefix, struct err *err)
 	}
 	snprintf(wanted, sizeof(wanted), "%s*.safetensors", prefix);
 	if (parts.n)
-		open_all(s, &parts, err);
+		open_all(s, &parts, false, err);
 	else
 		no_weights(s, wanted, names, n, err);
 out:
@@ -332,7 +358,7 @@ int shards_open(struct source *s, const struct source_options *opt, struct err *
 	if (opt->weights) {
 		const char *one = opt->weights;
 
-		return open_all(s, &(name_vec){ &one, 1, 1 }, err);
+		return open_all(s, &(name_vec){ &one, 1, 1 }, false, err);
 	}
 	if (opt->mistral_format)
 		return open_by_prefix(s, "consolidated", err);

@@ -58,11 +58,12 @@ struct source {
 	struct source_file *files;
 	uint32_t n_files;
 	/* In the reference's order: shards by name, within one by tensor name (bytes). A name that two shards hold is
-	 * refused. */
+	 * refused without an index; with one the later shard's takes the place of the first. */
 	struct source_tensor *tensors;
 	uint32_t n_tensors;
 	uint32_t n_side; /* behind them: tensors of attached files, not in by_name */
 	struct map by_name; /* tensor name -> index into tensors */
+	const char *note;    /* a sentence for the plan about the files, or NULL */
 	int64_t mtime_ns;    /* newest of all files that were read */
 	/* source_hparams came from a config class, whose id2label has integer keys: labels sort as numbers then, else
 	 * as strings. */

@@ -248,6 +248,16 @@ static void test_index(void)
 	   "c03: without an index a tensor in two files names both");
 
 	dir = new_dir();
+	put_text(dir, INDEX, INDEX_AB);
+	put_shard(dir, "m-1.safetensors", "{" ONE("a", 0, 8) ", " ONE("b", 8, 16) "}", 16);
+	put_shard(dir, "m-2.safetensors", "{" ONE("a", 0, 8) ", " ONE("b", 8, 16) "}", 16);
+	s = open_dir(dir, &err);
+	ok(s && s->n_tensors == 2 && !strcmp(s->tensors[0].name, "a") && s->tensors[0].file == 1 && s->note &&
+		   strstr(s->note, "m-2.safetensors"),
+	   "with an index the later file's tensor takes the place of the first, and a note says so");
+	source_close(s);
+
+	dir = new_dir();
 	put_shard(dir, "model.safetensors", "{" ONE("a", 0, 8) "}", 8);
 	put_shard(dir, "consolidated.safetensors", "{" ONE("a", 0, 8) "}", 8);
 	s = open_dir(dir, &err);
@@ -354,6 +364,10 @@ static void test_wrong_directories(void)
 	source_close(s);
 	dir = new_dir();
 	put_shard(dir, "model.safetensors", "{" ONE("a", 0, 8) "}", 8);
+	err_clear(&err);
+	ok(!source_open(dir, &(struct source_options){ .mistral_format = true }, &err) &&
+		   strstr(err.msg, "leave mistral-format out"),
+	   "without such weights that option is the mistake");
 	err_clear(&err);
 	s = open_dir(dir, &err);
 	ok(s && !source_hparams(s, false, &err) && err.code == HFGGUF_NOT_FOUND && strstr(err.msg, "no config.json"),
@@ -467,7 +481,7 @@ static bool found(const char *spec, const char *name, const char *commit)
 
 static void test_hub(void)
 {
-	char cache[600], home[700];
+	char cache[600], home[700], repo[700];
 
 	snprintf(home, sizeof(home), "%.500s", new_dir());
 	snprintf(cache, sizeof(cache), "%.500s/.cache/huggingface/hub", home);
@@ -485,6 +499,8 @@ static void test_hub(void)
 	ok(REFUSED("org/Model-1.5B@v9", HFGGUF_NOT_FOUND, "'v9'"), "hub: an unknown revision is named");
 	ok(REFUSED("org/Model-1.5B@../../snapshots/c1", HFGGUF_NOT_FOUND, "revision"), "hub: a revision cannot climb");
 	ok(REFUSED("org/other", HFGGUF_NOT_FOUND, "org/other", cache), "hub: an unknown model: says which cache");
+	snprintf(repo, sizeof(repo), "%s/models--plain", cache);
+	ok(REFUSED(repo, HFGGUF_NOT_FOUND, "org/name", "snapshots"), "hub: a repository's folder: says what to give");
 	ok(REFUSED("a/b/c", HFGGUF_NOT_FOUND, "no such directory"), "hub: three components are a path");
 	setenv("HOME", "/nonexistent", 1);
 	setenv("BASE", home, 1);
