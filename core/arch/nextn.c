@@ -49,7 +49,7 @@ int init_nextn(struct conv *c)
 	if (more <= 0 || c->opt->no_mtp)
 		return 0;
 	if (more > 65535 - c->block_count)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld prediction layers", (long long)more);
+		return conv_bad(c, "%lld prediction layers, more than a model can have", (long long)more);
 	return conv_remap(c, c->kv.arch, c->block_count + (int)more);
 }
 

@@ -70,7 +70,9 @@ static int permute(struct conv *c, struct item *it, bool key)
 
 	if (conv_int(c, "n_heads num_attention_heads", &n_head))
 		return c->err->code;
-	n_head_kv = key ? conv_int_or(c, "n_kv_heads num_key_value_heads", 0) : n_head;
+	n_head_kv = key ? conv_int_or(c, "n_kv_heads num_key_value_heads", n_head) : n_head;
+	if (n_head <= 0 || n_head_kv <= 0)
+		return conv_bad(c, "%lld heads, %lld of them for keys", (long long)n_head, (long long)n_head_kv);
 	return becomes(c, it, t_rope_permute(&c->b, it->t, (uint64_t)n_head, (uint64_t)n_head_kv));
 }
 
@@ -281,7 +283,7 @@ int op_stack_experts(struct conv *c, const struct tensor_rule *r, struct item *i
 	for (const char *w = words; w < end; w += strcspn(w, " |") + 1)
 		n_words++;
 	if (n <= 0 || n > 1 << 16)
-		return err_set(c->err, HFGGUF_CORRUPT, "config.json: %lld experts", (long long)n);
+		return conv_bad(c, "%lld experts, more or fewer than a model can have", (long long)n);
 	if (!set_get(&c->held, it->name))
 		++*count;
 	if (!set_put(&c->held, it->name, it->t))

@@ -566,6 +566,17 @@ rope() {
 	refused outtype=f16 "tokenizer_config.json: not a regular file"
 }
 
+@test "counts that no model has are refused by name" {
+	variant $TINY 'c["num_key_value_heads"] = 0'
+	refused outtype=f16 "4 heads, 0 of them for keys"
+	variant $TINY 'c["num_attention_heads"] = 0'
+	refused outtype=f16 "0 heads"
+	for n in -2 1000000000; do
+		variant $TINY "c['num_hidden_layers'] = $n"
+		refused outtype=f16 "config.json: $n layers"
+	done
+}
+
 @test "outfile= that is no name for a file is refused" {
 	variant $TINY
 	for name in . .. .hfgguf a/b /x ''; do

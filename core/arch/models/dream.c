@@ -71,13 +71,14 @@ static const struct param_rule llada_params[] = {
 /* num 1: by the key heads */
 static int op_permute(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
-	int64_t heads, kv = 0;
+	int64_t heads, kv;
 
 	(void)rest;
 	if (conv_int(c, "num_attention_heads n_heads", &heads))
 		return c->err->code;
-	if (r->num != 0)
-		kv = conv_int_or(c, "num_key_value_heads n_kv_heads", 0);
+	kv = r->num == 0 ? heads : conv_int_or(c, "num_key_value_heads n_kv_heads", heads);
+	if (heads <= 0 || kv <= 0)
+		return conv_bad(c, "%lld heads, %lld of them for keys", (long long)heads, (long long)kv);
 	it->t = t_rope_permute(&c->b, it->t, (uint64_t)heads, (uint64_t)kv);
 	return it->t ? ITEM_ON : c->err->code;
 }
