@@ -246,15 +246,19 @@ static void apply_override(struct metadata *m, const json *override)
 	override_origins(m, json_get(override, "general.datasets"), &m->datasets);
 }
 
-/* As the reference, a path that is no file is no error. */
-static json *load_override(struct source *src, const char *path, struct err *err)
+/* As for the reference, a path that is no file is no error; but it is worth a note. */
+static json *load_override(struct metadata *m, struct source *src, const char *path, struct err *err)
 {
 	struct stat st;
 	int64_t mtime_ns;
 	json *j;
 
-	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+	if (!path)
 		return NULL;
+	if (stat(path, &st) || !S_ISREG(st.st_mode)) {
+		md_note(m, "metadata=%.500s: no such file; nothing is overridden", path);
+		return NULL;
+	}
 	j = json_read(path, CONFIG_MAX_BYTES, err);
 	if (j && !cJSON_IsObject(j)) {
 		err_set(err, HFGGUF_OPTION, "%s: the metadata file must hold a JSON object of general.* keys", path);
@@ -270,15 +274,21 @@ static json *load_override(struct source *src, const char *path, struct err *err
 /* Notes on what stops the reference. */
 static void note_odd_value(struct metadata *m, enum field f)
 {
+	const struct field_info *info = &metadata_fields[f];
 	const struct value *v = &m->field[f];
 	enum value_kind kind = value_common_kind(v);
+	bool list = f == F_LICENSE && v->kind == VALUE_LIST;
 
-	if (metadata_fields[f].type == KV_STRING && v->truth && v->kind != VALUE_TEXT && f != F_LICENSE)
-		md_note(m, "%s: not a string in the model card or metadata file; %s", metadata_fields[f].key,
+	if (info->type == KV_STRING && v->truth && !list && !value_is_writable(v, KV_STRING))
+		md_note(m, "%s: not a string in the model's files or the metadata file; %s", info->key,
 			v->s.n ? "its text is written" : "left out");
-	if (metadata_fields[f].type == KV_ARRAY && v->n && (kind == VALUE_NONE || kind >= VALUE_LIST))
+	if ((info->type == KV_F32 || info->type == KV_I32) && v->kind != VALUE_NONE &&
+	    !value_is_writable(v, info->type))
+		md_note(m, "%s: not %s in generation_config.json or the metadata file; left out", info->key,
+			info->type == KV_I32 ? "a whole number of 32 bits" : "a number");
+	if (info->type == KV_ARRAY && v->n && (kind == VALUE_NONE || kind >= VALUE_LIST))
 		md_note(m, "%s: values of several types in the model card or metadata file; their texts are written",
-			metadata_fields[f].key);
+			info->key);
 }
 
 /* What the reference leaves to its callers: prepare_metadata. */
@@ -335,7 +345,7 @@ static int load(struct metadata *m, struct source *src, const char *override_pat
 
 	if (load_card(m, src, err) || load_config(m, src, err) || load_generation_config(m, src, err))
 		return err->code;
-	override = load_override(src, override_path, err);
+	override = load_override(m, src, override_path, err);
 	if (override)
 		apply_override(m, override);
 	json_free(override);

@@ -93,6 +93,16 @@ static bool fits_i32(const struct value *v)
 				      v->d >= INT32_MIN && v->d <= INT32_MAX && v->d == (int32_t)v->d;
 }
 
+bool value_is_writable(const struct value *v, enum kv_type type)
+{
+	switch (type) {
+	case KV_STRING: return v->kind == VALUE_TEXT;
+	case KV_F32: return is_number(v);
+	case KV_I32: return is_number(v) && fits_i32(v);
+	default: return true;
+	}
+}
+
 /* Numbers are written even when zero. Texts and what does not fit stop the reference: left out. */
 static void emit_scalar(struct kv_list *kv, enum field f, const struct value *v)
 {
@@ -104,11 +114,11 @@ static void emit_scalar(struct kv_list *kv, enum field f, const struct value *v)
 		emit_license(kv, key, v);
 	else if (metadata_fields[f].type == KV_STRING)
 		emit_string(kv, key, v);
-	else if (!is_number(v))
+	else if (!value_is_writable(v, metadata_fields[f].type))
 		return;
 	else if (metadata_fields[f].type == KV_F32)
 		kv_f32(kv, key, v->d);
-	else if (fits_i32(v))
+	else
 		kv_i32(kv, key, v->kind == VALUE_NUM ? (int32_t)v->d : (int32_t)v->i);
 }
 

@@ -89,6 +89,8 @@ struct value value_of_json(struct metadata *m, const json *j);
 void value_append(struct metadata *m, struct value *list, const json *item);
 /* The kind that all items of a list have, or VALUE_NONE. */
 enum value_kind value_common_kind(const struct value *v);
+/* Does a key of this type (a string or a number) take the value as it is? */
+bool value_is_writable(const struct value *v, enum kv_type type);
 /* The dict of an origin; anything else gives an empty one. */
 struct origin origin_of_json(struct metadata *m, const json *j);
 

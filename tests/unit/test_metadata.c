@@ -50,7 +50,7 @@ static void show(struct buf *b, const struct kv_list *l)
 }
 
 struct model {
-	const char *name, *readme, *config, *generation, *override, *model_name;
+	const char *name, *readme, *config, *generation, *override, *override_path, *model_name;
 	struct param_count params;
 	const char *kv, *stem; /* expected; stem for Q8_0 */
 	size_t n_notes;
@@ -109,7 +109,7 @@ static bool check_model(const struct model *t)
 		put_file(root, override + strlen(root) + 1, t->override);
 	src = source_open(dir, &opt, &err);
 	if (src)
-		m = metadata_load(src, t->override ? override : NULL, t->model_name, &t->params, a, &err);
+		m = metadata_load(src, t->override ? override : t->override_path, t->model_name, &t->params, a, &err);
 	if (m)
 		good = compare(t, m, a);
 	else
@@ -157,6 +157,11 @@ static void test_models(void)
 		.generation = "{\"top_k\": 0, \"top_p\": null, \"temperature\": 1, \"repetition_penalty\": 1.5}",
 		.kv = "sampling.top_k=0|sampling.temp=1|sampling.penalty_repeat=1.5|name=D",
 	};
+	static const struct model odd_samplers = {
+		.name = "d2",
+		.generation = "{\"top_k\": 1.5, \"mirostat\": 2.0, \"temperature\": \"hot\", \"sequence\": 5}",
+		.kv = "sampling.sequence=5|sampling.mirostat=2|name=D2", .n_notes = 3,
+	};
 	static const struct model broken_generation = { .name = "e", .generation = "{", .kv = "name=E" };
 
 	ok(check_model(&plain), "takes a directory's name apart");
@@ -166,6 +171,7 @@ static void test_models(void)
 	ok(check_model(&path), "does not take a path in _name_or_path for a name");
 	ok(check_model(&config), "takes _name_or_path before the directory's name");
 	ok(check_model(&samplers), "writes samplers, zeros too, but no nulls");
+	ok(check_model(&odd_samplers), "tells which samplers are no numbers or not written as they stand");
 	ok(check_model(&broken_generation), "goes on without an invalid generation_config.json");
 }
 
@@ -180,12 +186,16 @@ static void test_override(void)
 		      "tags=[a,b]",
 		.params = { 100, 0, 0, 0 }, .stem = "f-0.10K-7b-Q8_0",
 	};
+	static const struct model missing = {
+		.name = "r", .override_path = "/nonexistent/metadata.json", .kv = "name=R", .n_notes = 1,
+	};
 	static const struct model null = {
 		.name = "g-7b",
 		.override = "{\"general.name\": null, \"general.basename\": null, \"general.size_label\": null}",
 		.kv = "name=g-7b",
 	};
 
+	ok(check_model(&missing), "tells that the metadata file is not there, and goes on");
 	ok(check_model(&all), "the metadata file changes all but the license, and model-name the name");
 	ok(check_model(&null), "a null in the metadata file takes a value away");
 }
