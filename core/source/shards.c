@@ -69,8 +69,10 @@ static int open_shard(struct source *s, const char *name, struct err *err)
 	return 0;
 }
 
-/* Two files hold a tensor. Without an index nothing says which is right. With one the reference reads all its files, and
- * the last value stays, in the place of the first. */
+/*
+ * Two files hold a tensor. Without an index nothing says which is right. With one the reference reads all its files,
+ * and the last value stays, in the place of the first.
+ */
 static int add_twin(struct source *s, const struct source_tensor *t, uint32_t first, bool has_index, struct err *err)
 {
 	const char *one = s->files[s->tensors[first].file].name, *two = s->files[t->file].name;
@@ -271,7 +273,8 @@ static int open_by_index(struct source *s, const json *index, struct err *err)
 	if (!map->child)
 		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": weight_map is empty; download it again",
 			       s->path);
-	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) && !open_all(s, &files, true, err))
+	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) &&
+	    !open_all(s, &files, true, err))
 		check_index(s, map, err);
 	vec_free(&files);
 	return err->code;
