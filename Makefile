@@ -150,6 +150,18 @@ tsan:
 	$(Q)tests/sanitized.sh '$(BUILD)-tsan' parallel
 , := ,
 
+# Every tests/fuzz/*.c as a program of libFuzzer, in $(BUILD)-fuzz/fuzz; *.dict beside it are its words.
+FUZZ_CC ?= clang
+FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
+fuzz:
+	$(Q)+$(MAKE) BUILD=$(BUILD)-fuzz CC='$(FUZZ_CC)' HARDEN= LDFLAGS='-fsanitize=address,undefined' \
+		CFLAGS='-O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzz-programs
+fuzz-programs: $(FUZZ)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libhfgguf.a $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call say,FUZZ  ,$<)
+	$(Q)$(test_program) -fsanitize=fuzzer $< $(BUILD)/libhfgguf.a $(CORE_LIBS)
+
 demo:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' contrib/demo.sh
 
@@ -197,7 +209,7 @@ uninstall:
 	$(Q)rmdir "$D$(INCLUDEDIR)/hfgguf" "$D$(DOCDIR)/examples" "$D$(DOCDIR)" 2>/dev/null || :
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
 
 help:
 	@echo 'all        the programs and the library, in $(BUILD)/'
@@ -206,10 +218,11 @@ help:
 	@echo 'demo       builds, makes a small model, mounts it and reads it (installs packages when root)'
 	@echo 'asan tsan  tests under the address, undefined-behaviour and thread sanitizers'
 	@echo 'readme     renews the table of architectures in README.md'
+	@echo 'fuzz       builds the fuzz targets with clang, in $(BUILD)-fuzz/fuzz'
 	@echo 'deps       installs the Debian packages a build needs'
 	@echo 'install    PREFIX=$(PREFIX) MOUNTHELPERDIR=$(MOUNTHELPERDIR) DESTDIR=$(DESTDIR); uninstall takes it away'
 	@echo 'clean      removes what was built'
 
 FORCE:
-.PHONY: all programs check check-kernels bench-kernels asan tsan demo readme deps install uninstall clean help FORCE
--include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH_TOOLS:=.d)
+.PHONY: all programs check check-kernels bench-kernels asan tsan demo readme deps install uninstall clean help fuzz fuzz-programs FORCE
+-include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH_TOOLS:=.d) $(FUZZ:=.d)

@@ -2,6 +2,7 @@
 
 #include "core/source/file.h"
 #include "core/source/safetensors.h"
+#include "core/source/torch_file.h"
 #include "core/util/cleanup.h"
 
 #include <errno.h>
@@ -10,11 +11,20 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define INDEX_NAME "model.safetensors.index.json"
 #define INDEX_MAX ((size_t)256 << 20)
 #define LISTED 5 /* names in one message; the rest is counted */
 
 typedef VEC(const char *) name_vec;
+
+struct weights { /* what the files of one kind are called */
+	const char *index; /* NULL: none is looked for */
+	const char *prefix, *suffix;
+};
+
+static const struct weights hf_weights = { "model.safetensors.index.json", "model", ".safetensors" };
+static const struct weights torch_weights = { "pytorch_model.bin.index.json", "pytorch_model", ".bin" };
+static const struct weights mistral_weights = { NULL, "consolidated", ".safetensors" };
+static const struct weights mistral_torch_weights = { NULL, "pytorch_model", ".bin" };
 
 /* "a, b, c and 12 more", into at most 600 bytes of an error sentence. */
 static void list_names(struct buf *b, const char *const *names, size_t n)
@@ -41,7 +51,7 @@ static void allow_descriptors(size_t n)
 	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
-static int open_shard(struct source *s, const char *name, struct err *err)
+int shards_open_file(struct source *s, const char *name, struct err *err)
 {
 	struct source_file *f = &s->files[s->n_files];
 	struct stat st;
@@ -69,11 +79,20 @@ static int open_shard(struct source *s, const char *name, struct err *err)
 	return 0;
 }
 
+<<<<<<< HEAD
 /*
  * Two files hold a tensor. Without an index nothing says which is right. With one the reference reads all its files,
  * and the last value stays, in the place of the first.
  */
 static int add_twin(struct source *s, const struct source_tensor *t, uint32_t first, bool has_index, struct err *err)
+=======
+int shards_read(const struct source_file *file, uint32_t index, struct arena *arena, tensor_vec *out, struct err *err)
+{
+	return (str_ends(file->name, ".safetensors") ? safetensors_read : torch_read)(file, index, arena, out, err);
+}
+
+static int add_names(struct source *s, struct err *err)
+>>>>>>> 7fd37d2 (Read models from files of torch.save)
 {
 	const char *one = s->files[s->tensors[first].file].name, *two = s->files[t->file].name;
 
@@ -123,8 +142,8 @@ static int open_all(struct source *s, const name_vec *names, bool has_index, str
 	if (!s->files)
 		return err_nomem(err);
 	for (size_t i = 0; i < names->n; i++) {
-		if (open_shard(s, names->v[i], err) ||
-		    safetensors_read(&s->files[i], (uint32_t)i, s->arena, &tensors, err))
+		if (shards_open_file(s, names->v[i], err) ||
+		    shards_read(&s->files[i], (uint32_t)i, s->arena, &tensors, err))
 			goto fail;
 	}
 	if (tensors.n > UINT32_MAX) {
@@ -148,16 +167,21 @@ fail:
 
 /* ---- the index ---- */
 
+struct index {
+	const char *name; /* of its file */
+	const json *map;  /* tensor name -> file name */
+};
+
 /* The distinct files of weight_map, sorted; borrowed from it. */
-static int index_files(const json *map, name_vec *files, struct err *err)
+static int index_files(const struct index *x, name_vec *files, struct err *err)
 {
 	struct map seen = MAP_INIT;
 
-	json_for(m, map) {
+	json_for(m, x->map) {
 		const char *name = json_str(m);
 
 		if (!name) {
-			err_set(err, HFGGUF_CORRUPT, INDEX_NAME ": weight_map gives no file name for tensor '%s'",
+			err_set(err, HFGGUF_CORRUPT, "%s: weight_map gives no file name for tensor '%s'", x->name,
 				m->string);
 			break;
 		}
@@ -165,9 +189,8 @@ static int index_files(const json *map, name_vec *files, struct err *err)
 			continue;
 		if (strchr(name, '/') || !strcmp(name, "..") || !strcmp(name, ".") || !*name) {
 			err_set(err, HFGGUF_CORRUPT,
-				INDEX_NAME ": '%.200s' is not the name of a file in the model's "
-					   "directory; correct the index",
-				name);
+				"%s: '%.200s' is not the name of a file in the model's directory; correct the index",
+				x->name, name);
 			break;
 		}
 		if (!map_set(&seen, name, strlen(name), 0) || !vec_push(files, name)) {
@@ -182,7 +205,7 @@ static int index_files(const json *map, name_vec *files, struct err *err)
 }
 
 /* Case c01: files that the index names and that are not there, with the first tensors they hold. */
-static int check_missing_files(const struct source *s, const json *map, const name_vec *files, struct err *err)
+static int check_missing_files(const struct source *s, const struct index *x, const name_vec *files, struct err *err)
 {
 	struct map missing = MAP_INIT;
 	name_vec lost = VEC_INIT, tensors = VEC_INIT;
@@ -193,10 +216,10 @@ static int check_missing_files(const struct source *s, const json *map, const na
 		if (!source_has(s, files->v[i]))
 			ok = map_set(&missing, files->v[i], strlen(files->v[i]), 0) && vec_push(&lost, files->v[i]);
 	if (ok && lost.n) {
-		json_for(m, map)
+		json_for(m, x->map)
 			if (ok && map_find(&missing, json_str(m), strlen(json_str(m))))
 				ok = vec_push(&tensors, m->string);
-		buf_printf(&b, "%s: " INDEX_NAME " names files that are not there: ", s->path);
+		buf_printf(&b, "%s: %s names files that are not there: ", s->path, x->name);
 		list_names(&b, lost.v, lost.n);
 		buf_puts(&b, "; they hold ");
 		list_names(&b, tensors.v, tensors.n);
@@ -214,11 +237,12 @@ static int check_missing_files(const struct source *s, const json *map, const na
 	return err->code;
 }
 
-static int report_mismatch(const struct source *s, const name_vec *missing, const name_vec *extra, struct err *err)
+static int report_mismatch(const struct source *s, const struct index *x, const name_vec *missing,
+			   const name_vec *extra, struct err *err)
 {
 	struct buf b = BUF_INIT;
 
-	buf_printf(&b, "%s: " INDEX_NAME " and the files do not match", s->path);
+	buf_printf(&b, "%s: %s and the files do not match", s->path, x->name);
 	if (missing->n) {
 		buf_puts(&b, "; in the index but in no file: ");
 		list_names(&b, missing->v, missing->n);
@@ -237,13 +261,13 @@ static int report_mismatch(const struct source *s, const name_vec *missing, cons
 }
 
 /* Case c02: the names in the index and those in the files must be the same. */
-static int check_index(const struct source *s, const json *map, struct err *err)
+static int check_index(const struct source *s, const struct index *x, struct err *err)
 {
 	autofree bool *listed = calloc(s->n_tensors ? s->n_tensors : 1, sizeof(*listed));
 	name_vec missing = VEC_INIT, extra = VEC_INIT;
 	bool ok = listed != NULL;
 
-	json_for(m, map) {
+	json_for(m, x->map) {
 		int64_t at = map_get(&s->by_name, m->string);
 
 		if (ok && at >= 0)
@@ -257,17 +281,18 @@ static int check_index(const struct source *s, const json *map, struct err *err)
 	if (!ok)
 		err_nomem(err);
 	else if (missing.n || extra.n)
-		report_mismatch(s, &missing, &extra, err);
+		report_mismatch(s, x, &missing, &extra, err);
 	vec_free(&missing);
 	vec_free(&extra);
 	return err->code;
 }
 
-static int open_by_index(struct source *s, const json *index, struct err *err)
+static int open_by_index(struct source *s, const char *name, const json *index, struct err *err)
 {
-	const json *map = json_get(index, "weight_map");
+	struct index x = { name, json_get(index, "weight_map") };
 	name_vec files = VEC_INIT;
 
+<<<<<<< HEAD
 	if (!map || !cJSON_IsObject(map))
 		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": no weight_map; download it again", s->path);
 	if (!map->child)
@@ -276,6 +301,14 @@ static int open_by_index(struct source *s, const json *index, struct err *err)
 	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) &&
 	    !open_all(s, &files, true, err))
 		check_index(s, map, err);
+=======
+	if (!x.map || !cJSON_IsObject(x.map))
+		return err_set(err, HFGGUF_CORRUPT, "%s/%s: no weight_map; download it again", s->path, name);
+	if (!x.map->child)
+		return err_set(err, HFGGUF_CORRUPT, "%s/%s: weight_map is empty; download it again", s->path, name);
+	if (!index_files(&x, &files, err) && !check_missing_files(s, &x, &files, err) && !open_all(s, &files, err))
+		check_index(s, &x, err);
+>>>>>>> 7fd37d2 (Read models from files of torch.save)
 	vec_free(&files);
 	return err->code;
 }
@@ -314,9 +347,25 @@ static int no_weights(const struct source *s, const char *wanted, const char **n
 {
 	struct buf b = BUF_INIT;
 
+<<<<<<< HEAD
 	for (size_t i = 0; i < sizeof(instead) / sizeof(instead[0]); i++)
 		if (any_match(names, n, instead[i].prefix, instead[i].suffix))
 			return err_set(err, instead[i].status, "%s: %s", s->path, instead[i].text);
+=======
+	if (any_match(names, n, "adapter_", ""))
+		return err_set(err, HFGGUF_NOT_FOUND,
+			       "%s: a LoRA adapter, not a model: name the directory of its base model "
+			       "with -o base=DIR",
+			       s->path);
+	if (any_match(names, n, "consolidated", ".safetensors"))
+		return err_set(err, HFGGUF_NOT_FOUND,
+			       "%s: no %s, but consolidated*.safetensors in Mistral's own format: use "
+			       "-o mistral-format",
+			       s->path, wanted);
+	if (any_match(names, n, "", ".gguf"))
+		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but GGUF files: they need no conversion", s->path,
+			       wanted);
+>>>>>>> 7fd37d2 (Read models from files of torch.save)
 	if (!n)
 		return err_set(err, HFGGUF_NOT_FOUND,
 			       "%s: the directory is empty: a model's config.json and %s expected", s->path, wanted);
@@ -327,13 +376,13 @@ static int no_weights(const struct source *s, const char *wanted, const char **n
 	return err->code;
 }
 
-static int open_by_prefix(struct source *s, const char *prefix, struct err *err)
+/* All of names that are of this kind. */
+static int open_by_name(struct source *s, const struct weights *w, const char **names, size_t n, struct err *err)
 {
 	name_vec parts = VEC_INIT;
-	const char **names;
-	char wanted[64];
-	size_t n;
+	bool ok = true;
 
+<<<<<<< HEAD
 	if (source_list(s, &names, &n, err))
 		return err->code;
 	for (size_t i = 0; i < n; i++) {
@@ -347,115 +396,54 @@ static int open_by_prefix(struct source *s, const char *prefix, struct err *err)
 	snprintf(wanted, sizeof(wanted), "%s*.safetensors", prefix);
 	if (parts.n)
 		open_all(s, &parts, false, err);
+=======
+	for (size_t i = 0; i < n && ok; i++)
+		if (str_starts(names[i], w->prefix) && str_ends(names[i], w->suffix))
+			ok = vec_push(&parts, names[i]);
+	if (!ok)
+		err_nomem(err);
+>>>>>>> 7fd37d2 (Read models from files of torch.save)
 	else
-		no_weights(s, wanted, names, n, err);
-out:
+		open_all(s, &parts, err);
 	vec_free(&parts);
 	return err->code;
 }
 
+/* torch's files count only where there are none of safetensors, nor an index that tells of some. */
+static const struct weights *choose(const struct source *s, bool mistral_format, const char **names, size_t n)
+{
+	const struct weights *w = mistral_format ? &mistral_weights : &hf_weights;
+
+	if (any_match(names, n, w->prefix, w->suffix) || (w->index && source_has(s, w->index)))
+		return w;
+	return mistral_format ? &mistral_torch_weights : &torch_weights;
+}
+
 int shards_open(struct source *s, const struct source_options *opt, struct err *err)
 {
-	json *index;
+	const struct weights *w;
+	const char **names;
+	json *index = NULL;
+	size_t n;
 
 	if (opt->weights) {
 		const char *one = opt->weights;
 
 		return open_all(s, &(name_vec){ &one, 1, 1 }, false, err);
 	}
-	if (opt->mistral_format)
-		return open_by_prefix(s, "consolidated", err);
-	index = source_json(s, INDEX_NAME, INDEX_MAX, err);
+	if (source_list(s, &names, &n, err))
+		return err->code;
+	w = choose(s, opt->mistral_format, names, n);
+	if (w->index)
+		index = source_json(s, w->index, INDEX_MAX, err);
 	if (err->code)
 		return err->code;
-	if (!index)
-		return open_by_prefix(s, "model", err);
-	open_by_index(s, index, err);
+	if (index)
+		open_by_index(s, w->index, index, err);
+	else if (any_match(names, n, w->prefix, w->suffix))
+		open_by_name(s, w, names, n, err);
+	else
+		no_weights(s, opt->mistral_format ? "consolidated*.safetensors" : "model*.safetensors", names, n, err);
 	json_free(index);
 	return err->code;
-}
-
-/* ---- files of their own ---- */
-
-/* Arrays of the source, one file and the tensors of `more` longer. */
-static int grow(struct source *s, const tensor_vec *more, struct err *err)
-{
-	size_t n = (size_t)s->n_tensors + s->n_side;
-	struct source_tensor *t = arena_array(s->arena, n + more->n, sizeof(*t));
-
-	if (!t)
-		return err_nomem(err);
-	if (n)
-		memcpy(t, s->tensors, n * sizeof(*t));
-	if (more->n)
-		memcpy(t + n, more->v, more->n * sizeof(*t));
-	s->tensors = t;
-	s->n_side += (uint32_t)more->n;
-	return 0;
-}
-
-static int attach(struct source *s, const char *name, struct err *err)
-{
-	struct source_file *f = arena_array(s->arena, (size_t)s->n_files + 1, sizeof(*f));
-	tensor_vec tensors = VEC_INIT;
-
-	if (!f)
-		return err_nomem(err);
-	if (s->n_files)
-		memcpy(f, s->files, s->n_files * sizeof(*f));
-	s->files = f;
-	if (!open_shard(s, name, err) &&
-	    !safetensors_read(&f[s->n_files - 1], s->n_files - 1, s->arena, &tensors, err)) {
-		if (tensors.n > UINT32_MAX - s->n_tensors - s->n_side)
-			err_set(err, HFGGUF_RANGE, "%s: too many tensors", s->path);
-		else
-			grow(s, &tensors, err);
-	}
-	vec_free(&tensors);
-	return err->code;
-}
-
-/* name is a file of the directory, or absolute. */
-static int attach_once(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
-{
-	int64_t file = source_file_index(s, name);
-	uint32_t end;
-
-	if (file < 0) {
-		if (attach(s, name, err))
-			return err->code;
-		file = s->n_files - 1;
-	}
-	end = s->n_tensors + s->n_side;
-	for (*first = s->n_tensors; *first < end && s->tensors[*first].file != file; ++*first)
-		;
-	for (*n = 0; *first + *n < end && s->tensors[*first + *n].file == file; ++*n)
-		;
-	return 0;
-}
-
-int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
-{
-	if (!source_has(s, name))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", s->path, name);
-	return attach_once(s, name, first, n, err);
-}
-
-int64_t source_attach_tensor(struct source *s, const struct source *other, const char *name, struct err *err)
-{
-	int64_t i = map_get(&other->by_name, name);
-	uint32_t first = 0, n = 0;
-	char *file;
-
-	if (i < 0)
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: the tensor %.300s is not there", other->path, name);
-	file = arena_printf(s->arena, "%s/%s", other->path, other->files[other->tensors[i].file].name);
-	if (!file)
-		return err_nomem(err);
-	if (attach_once(s, file, &first, &n, err))
-		return err->code;
-	for (i = first; i < (int64_t)first + n; i++)
-		if (!strcmp(s->tensors[i].name, name))
-			return i;
-	return err_set(err, HFGGUF_NOT_FOUND, "%s: the tensor %.300s is not there", file, name);
 }

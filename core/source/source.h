@@ -1,9 +1,9 @@
 /*
- * What is on disk: a model directory with its safetensors shards, opened once and pinned. The files' descriptors
- * stay open, so a rename or removal of the directory cannot mix two versions (case c27).
+ * What is on disk: a model directory with its shards, opened once and pinned. The files' descriptors stay open, so a
+ * rename or removal of the directory cannot mix two versions (case c27).
  *
  * safetensors: 8-byte little-endian header length, JSON header {name: {dtype, shape, data_offsets}}, then the data.
- * Source: github.com/huggingface/safetensors, README "Format".
+ * Source: github.com/huggingface/safetensors, README "Format". Files of torch.save: see torch_file.h.
  *
  * Building is single threaded; afterwards everything here is read-only and source_pread is thread safe.
  */
@@ -47,6 +47,10 @@ struct source_tensor {
 	uint64_t dims[SOURCE_MAX_DIMS]; /* outermost first, as in safetensors */
 	uint32_t file;                  /* index into source.files */
 	uint64_t offset, size_bytes;    /* absolute in the file */
+	/* torch's files only: of a view whose elements do not follow each other, the strides in elements, from offset
+	 * on (size_bytes spans them all), else NULL; of an entry that is no tensor, what it is ("a dict"), else NULL */
+	const uint64_t *strides;
+	const char *not_tensor;
 };
 
 struct source {
@@ -57,8 +61,13 @@ struct source {
 	int dir_fd;
 	struct source_file *files;
 	uint32_t n_files;
+<<<<<<< HEAD
 	/* In the reference's order: shards by name, within one by tensor name (bytes). A name that two shards hold is
 	 * refused without an index; with one the later shard's takes the place of the first. */
+=======
+	/* In the reference's order: shards by name, within one of safetensors by tensor name (bytes), within one of
+	 * torch as stored. A name that two shards hold is refused. */
+>>>>>>> 7fd37d2 (Read models from files of torch.save)
 	struct source_tensor *tensors;
 	uint32_t n_tensors;
 	uint32_t n_side; /* behind them: tensors of attached files, not in by_name */
@@ -77,7 +86,7 @@ struct source {
 struct source_options {
 	bool mistral_format; /* consolidated*.safetensors instead of model*.safetensors */
 	bool no_weights;     /* tokenizer files only (hfgguf tokens): weights may be missing */
-	/* Exactly this safetensors file, relative to the directory, is the weights (of an adapter); or NULL. */
+	/* Exactly this file, relative to the directory, is the weights (of an adapter); or NULL. */
 	const char *weights;
 };
 
@@ -101,8 +110,8 @@ json *source_json(struct source *s, const char *name, size_t max_bytes, struct e
 int source_list(struct source *s, const char ***names, size_t *n, struct err *err);
 
 /*
- * Another safetensors file beside the model's weights (a module of its own: "2_Dense/model.safetensors"). Its tensors,
- * sorted by name, are s->tensors[*first … *first + *n); a file that is attached already is found again. Only while
+ * Another file beside the model's weights (a module of its own: "2_Dense/model.safetensors"). Its tensors, in the order
+ * said above, are s->tensors[*first … *first + *n); a file that is attached already is found again. Only while
  * building. HFGGUF_NOT_FOUND when it is not there.
  */
 int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err);

@@ -1,34 +1,33 @@
 /*
- * Small files that torch.save wrote (mask_embedding.pt): a zip archive, stored without compression, of a pickle
- * "NAME/data.pkl" and the tensors' bytes "NAME/data/KEY". The pickle is read for its values; nothing it names is run,
- * and what is neither a plain value nor a tensor is kept as TORCH_OTHER.
+ * Files of torch.save: a zip archive, stored without compression, of a pickle "NAME/data.pkl" and the tensors' bytes
+ * "NAME/data/KEY". The pickle is read by the machine of pickle.h; nothing it names is run.
  */
 #ifndef CORE_SOURCE_TORCH_FILE_H
 #define CORE_SOURCE_TORCH_FILE_H
 
+#include "core/source/pickle.h"
+#include "core/source/safetensors.h"
 #include "core/source/source.h"
 
-enum torch_kind {
-	TORCH_NONE, TORCH_BOOL, TORCH_INT, TORCH_FLOAT, TORCH_TEXT, TORCH_LIST, TORCH_DICT, TORCH_TENSOR, TORCH_OTHER
-};
+/*
+ * Appends the tensors of file (fd open, identity filled in), a dict by name, to out in the dict's order; entries that
+ * are no tensors too, with what they are. A name that is there twice keeps its place and takes the last tensor. Names
+ * go to the arena. `index` is stored as the tensors' file. Checked: see zip.h and pickle.h, and that every storage lies
+ * whole and uncompressed in the archive. On failure the sentence names the file.
+ */
+int torch_read(const struct source_file *file, uint32_t index, struct arena *arena, tensor_vec *out, struct err *err);
 
-struct torch_value { /* arena-owned, immutable */
-	enum torch_kind kind;
-	int64_t i;        /* TORCH_INT, TORCH_BOOL */
-	double f;         /* TORCH_FLOAT */
-	const char *text; /* TORCH_TEXT, NUL-terminated; of TORCH_OTHER what it is */
-	const struct torch_value *const *items; /* TORCH_LIST (tuples too); TORCH_DICT: key, value, key, value … */
-	size_t n_items;
-	enum dtype dtype; /* TORCH_TENSOR: contiguous elements */
-	int n_dims;
-	uint64_t dims[SOURCE_MAX_DIMS];
-	const void *data;
-	uint64_t n; /* elements */
-};
+/*
+ * The same of any value: root receives it (arena-owned), its tensors are appended in the order in which they were
+ * built, and each pickle_tensor's index is `first` plus its place there.
+ */
+int torch_read_value(const struct source_file *file, uint32_t index, struct arena *arena, uint32_t first,
+		     struct pickle_value *root, tensor_vec *out, struct err *err);
 
-/* The file's value. HFGGUF_NOT_FOUND when it is not there, HFGGUF_CORRUPT when it is damaged or compressed. */
-const struct torch_value *torch_load(struct source *s, const char *name, struct arena *arena, struct err *err);
-/* Value of a text key of a dict, or NULL. */
-const struct torch_value *torch_get(const struct torch_value *dict, const char *key);
+/*
+ * source_attach of such a value, from a file of the directory: the index of a pickle_tensor is that of s->tensors. A
+ * file that is attached already is read again. HFGGUF_NOT_FOUND when it is not there.
+ */
+int torch_attach(struct source *s, const char *name, struct pickle_value *root, struct err *err);
 
 #endif

@@ -85,13 +85,24 @@ const struct tensor *t_source(struct build *b, const struct source *s, uint32_t 
 {
 	const struct source_tensor *st = &s->tensors[index];
 	struct leaf *l = arena_alloc(b->arena, sizeof(*l));
+	const struct tensor *t;
+	uint64_t span;
 
 	if (!l) {
 		err_nomem(b->err);
 		return NULL;
 	}
+	if (st->not_tensor) {
+		err_set(b->err, HFGGUF_UNSUPPORTED, "%s: '%s' is %s where a tensor is expected: save the model's "
+			"state_dict() alone", s->files[st->file].name, st->name, st->not_tensor);
+		return NULL;
+	}
 	*l = (struct leaf){ index, st->file, st->offset, st->name };
-	return node_new(b, &op_source, st->dtype, st->n_dims, st->dims, NULL, 0, l);
+	if (!st->strides)
+		return node_new(b, &op_source, st->dtype, st->n_dims, st->dims, NULL, 0, l);
+	span = st->size_bytes / dtype_size(st->dtype);
+	t = node_new(b, &op_source, st->dtype, 1, &span, NULL, 0, l);
+	return t ? node_view(b, t, 0, st->n_dims, st->dims, st->strides) : NULL;
 }
 
 static int const_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)

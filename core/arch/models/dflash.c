@@ -216,24 +216,27 @@ static const char embeddings_name[] = "model.embed_tokens.weight", head_name[] =
 /* The vector, checked against the config; *row becomes its place. */
 static const struct tensor *load_mask(struct conv *c, uint64_t *row)
 {
-	const struct torch_value *file = torch_load(c->src, "mask_embedding.pt", c->arena, c->err);
-	const struct torch_value *id = torch_get(file, "mask_token_id"), *v = torch_get(file, "embedding");
+	const struct pickle_value *id, *v;
+	struct pickle_value file;
 	int64_t mask, width, n_vocab;
 
-	if (!file || conv_count(c, "hidden_size", &width) || conv_count(c, "vocab_size", &n_vocab))
+	if (torch_attach(c->src, "mask_embedding.pt", &file, c->err) || conv_count(c, "hidden_size", &width) ||
+	    conv_count(c, "vocab_size", &n_vocab))
 		return NULL;
-	if (!id || id->kind != TORCH_INT || !json_int(json_get(settings(c), "mask_token_id"), &mask) ||
-	    id->i != mask || mask < 0 || mask >= n_vocab) {
+	id = pickle_get(&file, "mask_token_id");
+	v = pickle_get(&file, "embedding");
+	if (!id || id->kind != PICKLE_INT || !json_int(json_get(settings(c), "mask_token_id"), &mask) ||
+	    id->u.i != mask || mask < 0 || mask >= n_vocab) {
 		err_set(c->err, HFGGUF_CORRUPT, "mask_embedding.pt: its token is not dflash_config's mask_token_id");
 		return NULL;
 	}
-	if (!v || v->kind != TORCH_TENSOR || v->n_dims != 1 || v->dims[0] != (uint64_t)width) {
+	if (!v || v->kind != PICKLE_TENSOR || v->u.tensor->n_dims != 1 || v->u.tensor->dims[0] != (uint64_t)width) {
 		err_set(c->err, HFGGUF_CORRUPT, "mask_embedding.pt: a vector of %lld numbers is expected",
 			(long long)width);
 		return NULL;
 	}
 	*row = (uint64_t)mask;
-	return t_const(&c->b, v->dtype, v->data, 1, v->dims);
+	return t_source(&c->b, c->src, v->u.tensor->index);
 }
 
 /* One row replaced. */
