@@ -12,6 +12,7 @@
 
 #include "core/util/checked.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SPAN_MAX = 8 << 20 }; /* a gather reads the whole span it touches when that is no larger */
@@ -101,6 +102,60 @@ static int read_tile(const struct tensor *t, uint64_t at, uint64_t n, char *out,
 	return r;
 }
 
+struct placed { /* row i of those wanted begins at element `at` of the base */
+	uint64_t at, i;
+};
+
+static int by_place(const void *x, const void *y)
+{
+	const struct placed *a = x, *b = y;
+
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Rows p[0..n), in the order of their places, by one read of all that lies between them. */
+static int read_cluster(const struct tensor *t, const struct placed *p, uint64_t n, uint64_t run, char *out,
+			struct tensor_ctx *ctx)
+{
+	size_t size = dtype_size(t->dtype), mark = scratch_mark(ctx->scratch);
+	uint64_t span = p[n - 1].at + run - p->at;
+	char *tmp = n == 1 ? out + p->i * run * size : scratch_get(ctx->scratch, span * size);
+	int r = tmp ? tensor_read(t->src[0], p->at, span, tmp, ctx) : err_nomem(ctx->err);
+
+	for (uint64_t k = 0; k < n && n > 1 && !r; k++)
+		memcpy(out + p[k].i * run * size, tmp + (p[k].at - p->at) * size, run * size);
+	scratch_release(ctx->scratch, mark);
+	return r;
+}
+
+/* Neighbours, though apart in the view, are read together: what costs much to begin with (columns of a packed matrix)
+ * is begun as seldom as can be. */
+static int read_clusters(const struct tensor *t, uint64_t row, uint64_t n, char *out, struct tensor_ctx *ctx)
+{
+	const struct view *v = t->param;
+	int last = v->n_walk - 1, r = 0;
+	uint64_t run = v->walk_dims[last], most = SPAN_MAX / dtype_size(t->dtype);
+	size_t mark = scratch_mark(ctx->scratch);
+	struct placed *p = scratch_get(ctx->scratch, n * sizeof(*p));
+
+	if (!p)
+		return err_nomem(ctx->err);
+	for (uint64_t i = 0; i < n; i++)
+		p[i] = (struct placed){ walk_index(v, last, row + i), i };
+	qsort(p, n, sizeof(*p), by_place);
+	for (uint64_t i = 0, k; i < n && !r; i += k) {
+		for (k = 1; i + k < n; k++) {
+			uint64_t span = p[i + k].at + run - p[i].at;
+
+			if (span > most || span > 2 * (k + 1) * run)
+				break;
+		}
+		r = read_cluster(t, p + i, k, run, out, ctx);
+	}
+	scratch_release(ctx->scratch, mark);
+	return r;
+}
+
 /*
  * Rows of a view whose rows are runs: those that lie close together are read as one span (a permuted head of a
  * matrix is one read instead of a hundred).
@@ -126,8 +181,7 @@ static int read_rows(const struct tensor *t, uint64_t row, uint64_t n, char *out
 		for (uint64_t i = 0; i < n && !r; i++)
 			memcpy(out + i * run * size, tmp + (walk_index(v, last, row + i) - lo) * size, run * size);
 	} else {
-		for (uint64_t i = 0; i < n && !r; i++)
-			r = tensor_read(t->src[0], walk_index(v, last, row + i), run, out + i * run * size, ctx);
+		r = read_clusters(t, row, n, out, ctx);
 	}
 	scratch_release(ctx->scratch, mark);
 	return r;

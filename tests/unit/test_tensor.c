@@ -76,6 +76,35 @@ static void test_rope(void)
 	ok(holds(t_shape(&b, v, ROWS, COLS), want, ROWS * COLS), "a reshape after a swap of inner axes keeps the swap");
 }
 
+/* An operator that counts how often it is asked. */
+static unsigned times_read;
+
+static int counting_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *c)
+{
+	times_read++;
+	return tensor_read(t->src[0], first, n, out, c);
+}
+
+static const struct tensor_ops op_counting = { "counting", counting_read, NULL };
+
+/* Half of a head's rows lie half a head away from their neighbours: two reads, not one a row. */
+static void test_clusters(void)
+{
+	enum { HALF = 64, COLS = 5, ROWS = HALF * 2 };
+	const struct tensor *t = NUMBERS(ROWS, COLS), *v;
+	float want[ROWS * COLS], got[20 * COLS];
+
+	for (int i = 0; i < ROWS; i++)
+		for (int c = 0; c < COLS; c++)
+			want[i * COLS + c] = (float)((i % 2 * HALF + i / 2) * COLS + c);
+	t = t_custom(&b, &op_counting, DT_F32, t->n_dims, t->dims, &t, 1, NULL);
+	v = t_shape(&b, t_swap(&b, t_shape(&b, t, 2, HALF, COLS), 0, 1), ROWS, COLS);
+	ok(holds(v, want, ROWS * COLS), "rows that come from two places");
+	times_read = 0;
+	ok(!tensor_read(v, 10 * COLS, 20 * COLS, got, &ctx) && !memcmp(got, want + 10 * COLS, sizeof(got)) &&
+	   times_read == 2, "twenty rows from two places are two reads: %u", times_read);
+}
+
 static void test_slices(void)
 {
 	const struct tensor *t = NUMBERS(5, 7), *cat;
@@ -192,6 +221,7 @@ int main(void)
 	ctx = (struct tensor_ctx){ NULL, scratch_new(), &err };
 	test_permute();
 	test_rope();
+	test_clusters();
 	test_slices();
 	test_stack();
 	test_values();
