@@ -253,7 +253,7 @@ struct expert_group { /* experts of a projection of a layer, until all are there
 	bool done;
 };
 
-struct gather {
+struct experts {
 	VEC(struct expert_group) groups;
 	struct map by_name; /* of those that are not done */
 	uint64_t n_experts;
@@ -277,7 +277,7 @@ static int by_expert(const void *x, const void *y)
 	return a->id != b->id ? (a->id > b->id) - (a->id < b->id) : (a->order > b->order) - (a->order < b->order);
 }
 
-static int flush(struct job *j, struct gather *g, struct expert_group *group)
+static int flush(struct job *j, struct experts *g, struct expert_group *group)
 {
 	size_t n = group->v.n;
 	const struct tensor **codes = arena_array(j->b->arena, n, sizeof(*codes));
@@ -336,7 +336,7 @@ static long long layer_of(const char *name)
 	return 0;
 }
 
-static struct expert_group *group_for(struct job *j, struct gather *g, const char *name, const char *proj, int proj_len)
+static struct expert_group *group_for(struct job *j, struct experts *g, const char *name, const char *proj, int proj_len)
 {
 	const char *key =
 		arena_printf(j->b->arena, "model.layers.%lld.mlp.experts.%.*s.weight", layer_of(name), proj_len, proj);
@@ -350,7 +350,7 @@ static struct expert_group *group_for(struct job *j, struct gather *g, const cha
 	return &g->groups.v[g->groups.n - 1];
 }
 
-static int take_one(struct job *j, struct gather *g, const char *name, const struct tensor *weight)
+static int take_one(struct job *j, struct experts *g, const char *name, const struct tensor *weight)
 {
 	static const char tail[] = ".weight";
 	const struct tensor *scales = job_sibling(j, name, tail, ".weight_scale");
@@ -381,7 +381,7 @@ static int take_one(struct job *j, struct gather *g, const char *name, const str
 
 static int take_all(struct job *j, const struct layers *layers)
 {
-	struct gather g = { VEC_INIT, MAP_INIT, 0, layers };
+	struct experts g = { VEC_INIT, MAP_INIT, 0, layers };
 	int64_t n_experts = 0;
 	int e = 0;
 

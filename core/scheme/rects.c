@@ -29,12 +29,12 @@ int read_rects(const struct tensor *t, uint64_t first, uint64_t n, float *out, s
 	return 0;
 }
 
-/* A page: what lies between two rows is cheaper read than skipped. */
-enum { GAP_BYTES = 4096 };
+/* What lies between rows is read rather than skipped when it is no more than this in all. */
+enum { GAPS_BYTES = 16 << 10 };
 
 int read_matrix(const struct tensor *t, const struct rect *r, void *out, struct tensor_ctx *ctx)
 {
-	uint64_t cols = t->n_dims ? t->dims[t->n_dims - 1] : 1, at = r->row * cols + r->col, span;
+	uint64_t cols = t->n_dims ? t->dims[t->n_dims - 1] : 1, at = r->row * cols + r->col, span, gaps;
 	size_t size = dtype_size(t->dtype), mark = scratch_mark(ctx->scratch);
 	char *o = out, *tmp;
 	int e = 0;
@@ -43,7 +43,7 @@ int read_matrix(const struct tensor *t, const struct rect *r, void *out, struct 
 		return 0;
 	if (r->n_cols == cols || r->n_rows == 1)
 		return tensor_read(t, at, r->n_rows * r->n_cols, out, ctx);
-	if ((cols - r->n_cols) * size > GAP_BYTES)
+	if (__builtin_mul_overflow((cols - r->n_cols) * size, r->n_rows - 1, &gaps) || gaps > GAPS_BYTES)
 		return node_read_rows(t, at, r->n_cols, cols, r->n_rows, out, ctx);
 	span = (r->n_rows - 1) * cols + r->n_cols;
 	tmp = scratch_get(ctx->scratch, span * size);

@@ -3,6 +3,7 @@
 #include "core/source/decision.h"
 #include "core/source/file.h"
 #include "core/source/hub.h"
+#include "core/source/lanes.h"
 #include "core/source/shards.h"
 #include "core/util/cleanup.h"
 #include "core/util/vec.h"
@@ -106,6 +107,7 @@ static struct source *source_new(struct err *err)
 		return NULL;
 	}
 	s->dir_fd = -1;
+	s->lanes = lanes_new(); /* without them it is only slower */
 	return s;
 }
 
@@ -151,6 +153,7 @@ void source_close(struct source *s)
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
 	source_close(s->adapter);
+	lanes_free(s->lanes);
 	map_free(&s->by_name);
 	arena_free(s->arena);
 	free(s);
@@ -290,40 +293,42 @@ int source_check(const struct source *s, uint32_t file, struct err *err)
 		       f->name, (unsigned long long)f->size_bytes, (unsigned long long)st.st_size);
 }
 
-int source_pread_rows(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, uint64_t stride,
-		      uint64_t n_rows, struct err *err)
+int source_pread_unchecked(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset,
+			   struct err *err)
 {
 	const struct source_file *f = &s->files[file];
-	char *out = buf;
+	ssize_t got = file_pread(f->fd, buf, n, offset);
 
-	for (uint64_t i = 0; i < n_rows; i++, out += n, offset += stride) {
-		ssize_t got = file_pread(f->fd, out, n, offset);
-
-		if (got < 0)
-			return err_errno(err, HFGGUF_IO, "%s/%s: cannot read %zu bytes at %llu", s->path, f->name, n,
-					 (unsigned long long)offset);
-		if ((size_t)got != n && !source_check(s, file, err))
-			err_set(err, HFGGUF_IO, "%s/%s: %zu bytes at %llu expected, %zd found", s->path, f->name, n,
-				(unsigned long long)offset, got);
-		if ((size_t)got != n)
-			return err->code;
-	}
-	return source_check(s, file, err);
+	if (got < 0)
+		return err_errno(err, HFGGUF_IO, "%s/%s: cannot read %zu bytes at %llu", s->path, f->name, n,
+				 (unsigned long long)offset);
+	if ((size_t)got == n)
+		return 0;
+	/* rather what the reason is */
+	return source_check(s, file, err) ? err->code
+					  : err_set(err, HFGGUF_IO, "%s/%s: %zu bytes at %llu expected, %zd found",
+						    s->path, f->name, n, (unsigned long long)offset, got);
 }
 
 int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, struct err *err)
 {
-	ssize_t got = file_pread(s->files[file].fd, buf, n, offset);
+	int e = source_pread_unchecked(s, file, buf, n, offset, err);
 
-	if (got < 0)
-		return err_errno(err, HFGGUF_IO, "%s/%s: cannot read %zu bytes at %llu", s->path, s->files[file].name,
-				 n, (unsigned long long)offset);
 	/* After the read, so that bytes of a file that changes meanwhile are not handed out. An fstat costs a
 	 * hundredth of the read it guards. */
-	if (source_check(s, file, err))
-		return err->code;
-	if ((size_t)got != n)
-		return err_set(err, HFGGUF_IO, "%s/%s: %zu bytes at %llu expected, %zd found", s->path,
-			       s->files[file].name, n, (unsigned long long)offset, got);
-	return 0;
+	return e ? e : source_check(s, file, err);
+}
+
+int source_gather(const struct source *s, const struct gather *g, void *buf, struct err *err)
+{
+	int e = s->lanes ? lanes_read(s->lanes, s, g, buf, err) : 0;
+	char *out = buf;
+
+	if (e < 0)
+		return e;
+	for (uint64_t row = 0; row < g->n_rows && !e; row++, out += g->n) {
+		if (source_pread_unchecked(s, g->file, out, g->n, g->offset + row * g->stride + g->lead, err))
+			return err->code;
+	}
+	return source_check(s, g->file, err);
 }

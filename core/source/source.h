@@ -74,6 +74,7 @@ struct source {
 	struct map by_name; /* tensor name -> index into tensors */
 	const char *note;    /* a sentence for the plan about the files, or NULL */
 	int64_t mtime_ns;    /* newest of all files that were read */
+	struct lanes *lanes; /* of source_gather; or NULL */
 	/* source_hparams came from a config class, whose id2label has integer keys: labels sort as numbers then, else
 	 * as strings. */
 	bool auto_config;
@@ -129,9 +130,20 @@ int source_check(const struct source *s, uint32_t file, struct err *err);
  * what it was at open). Thread safe. */
 int source_pread(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, struct err *err);
 
-/* n_rows runs of n bytes, `stride` bytes from one to the next, into buf one after another; checked once for all. */
-int source_pread_rows(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset, uint64_t stride,
-		      uint64_t n_rows, struct err *err);
+/* The same without a look at size and mtime: source_check must follow before bytes are handed out. */
+int source_pread_unchecked(const struct source *s, uint32_t file, void *buf, size_t n, uint64_t offset,
+			   struct err *err);
+
+struct gather { /* the same bytes of each row of a matrix */
+	uint32_t file;
+	uint64_t offset; /* of the first row */
+	uint64_t stride, n_rows;
+	uint64_t lead, n; /* bytes [lead, lead + n) of each row */
+};
+
+/* g->n_rows runs of g->n bytes into buf one after another. Of several gathers beside one another more is read than is
+ * asked for, and kept: see lanes.h. */
+int source_gather(const struct source *s, const struct gather *g, void *buf, struct err *err);
 
 /*
  * config.json as the reference sees it (ModelBase.load_hparams): what transformers 4.57.6's AutoConfig(…).to_dict()

@@ -178,7 +178,7 @@ int node_read_rows(const struct tensor *t, uint64_t first, uint64_t n, uint64_t 
 
 	if (!n_rows || !n)
 		return 0;
-	if (t->ops != &op_source) {
+	if (t->ops != &op_source || !stride) {
 		for (uint64_t i = 0; i < n_rows && !r; i++)
 			r = tensor_read(t, first + i * stride, n, (char *)out + i * n * size, ctx);
 		return r;
@@ -187,8 +187,9 @@ int node_read_rows(const struct tensor *t, uint64_t first, uint64_t n, uint64_t 
 	    end > t->n)
 		return err_set(ctx->err, HFGGUF_RANGE, "rows up to element %llu of a tensor of %llu",
 			       (unsigned long long)end, (unsigned long long)t->n);
-	r = source_pread_rows(ctx->src, l->file, out, n * size, l->offset + first * size, stride * size, n_rows,
-			      ctx->err);
+	r = source_gather(ctx->src, &(struct gather){ .file = l->file, .offset = l->offset + first / stride * stride * size,
+						      .stride = stride * size, .n_rows = n_rows,
+						      .lead = first % stride * size, .n = n * size }, out, ctx->err);
 	if (r)
 		err_prefix(ctx->err, "tensor %s", l->name);
 	return r;
