@@ -16,9 +16,15 @@ struct group {
 	struct targets *targets;
 };
 
+struct width { /* columns of packed tensors of a group, by the numbers of words and scales of a row */
+	const struct group *group;
+	uint64_t words, n_groups, columns;
+};
+
 struct ct {
 	struct group *v;
 	size_t n;
+	VEC(struct width) widths;
 	bool append; /* as the reference, which reads it */
 };
 
@@ -81,19 +87,22 @@ static const struct group *group_of(struct job *j, const struct ct *ct, const ch
 
 /* ---- formats ---- */
 
-static int columns_of(struct job *j, const struct group *g, const struct tensor *codes, const struct tensor *scale,
-		      const struct tensor *shape, uint64_t *columns)
+/* Columns by weight_shape, which the packed words tell only roughly. One tensor is read of all whose words and groups
+ * are as many: there may be a hundred thousand. */
+static int columns_of(struct job *j, struct ct *ct, const struct group *g, const struct tensor *codes,
+		      const struct tensor *scale, const struct tensor *shape, uint64_t *columns)
 {
-	uint64_t per_word = 32 / (uint64_t)g->bits, whole;
+	const struct width key = { g, codes->dims[1], scale->dims[1], 0 };
 	double dims[2];
 
-	/* whole groups tell the width without a read from the file */
-	if (g->size && scale && scale->n_dims == 2 && codes->n_dims == 2 &&
-	    !__builtin_mul_overflow(scale->dims[1], (uint64_t)g->size, &whole) && whole <= INT64_MAX &&
-	    (whole + per_word - 1) / per_word == codes->dims[1]) {
-		*columns = whole;
-		return 0;
-	}
+	for (size_t i = 0; i < ct->widths.n; i++)
+		if (ct->widths.v[i].group == g && ct->widths.v[i].words == key.words &&
+		    ct->widths.v[i].n_groups == key.n_groups) {
+			*columns = ct->widths.v[i].columns;
+			return 0;
+		}
+	if (!shape && g->size && !__builtin_mul_overflow(scale->dims[1], (uint64_t)g->size, columns))
+		return 0; /* whole groups */
 	if (!shape || shape->n != 2)
 		return err_set(j->err, HFGGUF_CORRUPT, "a weight_shape of two numbers must be there");
 	if (tensor_values(j->out->in.src, shape, dims, 2, j->err))
@@ -102,10 +111,14 @@ static int columns_of(struct job *j, const struct group *g, const struct tensor 
 	    (uint64_t)dims[0] != codes->dims[0])
 		return err_set(j->err, HFGGUF_CORRUPT, "a weight_shape of %g x %g does not fit", dims[0], dims[1]);
 	*columns = (uint64_t)dims[1];
+	if (!vec_push(&ct->widths, key))
+		return err_nomem(j->err);
+	ct->widths.v[ct->widths.n - 1].columns = *columns;
 	return 0;
 }
 
-static int wrap_packed(struct job *j, const struct group *g, const char *name, const struct tensor *codes, bool append)
+static int wrap_packed(struct job *j, struct ct *ct, const struct group *g, const char *name,
+		       const struct tensor *codes)
 {
 	static const char tail[] = ".weight_packed";
 	const struct tensor *scale = job_need(j, name, tail, ".weight_scale"), *t = NULL;
@@ -114,16 +127,20 @@ static int wrap_packed(struct job *j, const struct group *g, const char *name, c
 	if (!g->is_int || g->bits < 1 || g->bits > 8 || !str_in(g->strategy, "group channel tensor"))
 		return job_refuse(j, "packed weights of %lld bits by %s cannot be read", (long long)g->bits,
 				  g->strategy);
-	if (!columns_of(j, g, codes, scale, job_sibling(j, name, tail, ".weight_shape"), &p.columns)) {
+	if (scale && scale->n == 1 && codes->n_dims == 2) /* of the whole tensor */
+		scale = t_expand(j->b, t_shape(j->b, scale, 1, 1), 2, (uint64_t[]){ codes->dims[0], 1 });
+	if (scale && (codes->n_dims != 2 || scale->n_dims != 2))
+		err_set(j->err, HFGGUF_CORRUPT, "packed values and scales that are no matrices");
+	else if (scale && !columns_of(j, ct, g, codes, scale, job_sibling(j, name, tail, ".weight_shape"), &p.columns)) {
 		if (!p.group)
 			p.group = p.columns;
 		t = t_packed(j->b, &p, codes, scale, job_sibling(j, name, tail, ".weight_zero_point"),
 			     job_sibling(j, name, tail, ".weight_g_idx"));
 	}
 	job_remove_siblings(j, name, tail, ".weight_shape .weight_scale .weight_zero_point .weight_g_idx");
-	if (append)
+	if (ct->append)
 		job_remove(j, name);
-	return job_put_at(j, append ? "" : name, job_name(j, name, strlen("_packed"), ""), t);
+	return job_put_at(j, ct->append ? "" : name, job_name(j, name, strlen("_packed"), ""), t);
 }
 
 /* 4-bit floats beside other formats, or in a class that takes no blocks. */
@@ -198,12 +215,24 @@ static int check_format(struct job *j, const struct ct *ct)
 	return 0;
 }
 
+/* The reference knows whole groups, and no packing across words. */
+static bool is_padded(struct job *j, const struct group *g, const char *name, const struct tensor *codes)
+{
+	const struct tensor *scale = job_sibling(j, name, ".weight_packed", ".weight_scale");
+	uint64_t columns;
+
+	return scale && scale->n_dims == 2 && codes->n_dims == 2 && g->bits >= 1 && g->bits <= 8 &&
+	       !__builtin_mul_overflow(scale->dims[1], (uint64_t)g->size, &columns) &&
+	       packed_words(columns, (unsigned)g->bits, false) == codes->dims[1];
+}
+
 static bool reference_reads(struct job *j, const struct ct *ct)
 {
 	bool all = ct->n == 1 && !strcmp(ct->v->strategy, "group");
 
 	job_for(j, name, t)
-		all = all && !str_ends(name, ".weight_g_idx");
+		all = all && !str_ends(name, ".weight_g_idx") &&
+		      (!str_ends(name, ".weight_packed") || is_padded(j, ct->v, name, t));
 	return all;
 }
 
@@ -227,7 +256,7 @@ static int apply(struct job *j, struct ct *ct)
 		else if (str_ends(g->format, "fp4-pack-quantized"))
 			(void)wrap_fp4(j, g, name, t);
 		else
-			(void)wrap_packed(j, g, name, t, ct->append);
+			(void)wrap_packed(j, ct, g, name, t);
 		if (j->err->code)
 			return j->err->code;
 	}
@@ -237,7 +266,7 @@ static int apply(struct job *j, struct ct *ct)
 
 int scheme_compressed_tensors(struct job *j)
 {
-	struct ct ct = { NULL, 0, false };
+	struct ct ct = { NULL, 0, VEC_INIT, false };
 	int e;
 
 	if (j->out->nvfp4) /* handed over already */
@@ -247,5 +276,6 @@ int scheme_compressed_tensors(struct job *j)
 		e = apply(j, &ct);
 	for (size_t i = 0; i < ct.n; i++)
 		targets_free(ct.v[i].targets);
+	vec_free(&ct.widths);
 	return e;
 }

@@ -5,7 +5,7 @@
  *   qzeros[group][row/8]: zero points of eight rows; the older format stores them minus one
  *   value = scales[group][row] * (q - zero)
  *
- * 3-bit values run across words: 32 of them in three. Source: GPTQModel's qlinear/__init__.py, dequantize_weight.
+ * 3-bit values run across words: 32 of them in three words. Source: GPTQModel's qlinear/__init__.py, dequantize_weight.
  */
 #include "core/scheme/parts.h"
 
@@ -26,8 +26,8 @@ static uint64_t unit_words(unsigned bits)
 
 static void unpack_line(unsigned bits, const uint32_t *w, size_t stride, uint64_t n_units, float *out)
 {
-	if (bits == 3)
-		unpack3_stream(w, stride, n_units, out);
+	if (unit_words(bits) > 1)
+		unpack_stream(w, stride, bits, n_units, out);
 	else
 		scheme_kernels()->unpack(w, stride, bits, n_units, out);
 }

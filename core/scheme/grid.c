@@ -34,6 +34,7 @@ static int runs_by_index(const struct tensor *g_idx, uint64_t n_groups, const st
 		else
 			run[g->n_runs++] = (struct run){ i, i + 1, group[i] };
 	}
+	g->group_of = r->n_cols / 8 < g->n_runs ? group : NULL;
 	return e;
 }
 
@@ -69,8 +70,11 @@ int load_runs(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, con
 	}
 	for (uint64_t i = 0; i < g->n_runs && !e; i++)
 		g->runs[i].group -= lo;
+	for (uint64_t i = 0; g->group_of && i < r->n_cols && !e; i++)
+		g->group_of[i] -= lo;
+	g->n_groups = (uint64_t)hi - lo + 1;
 	*first = lo;
-	*n = (uint64_t)hi - lo + 1;
+	*n = g->n_groups;
 	return e;
 }
 
@@ -110,8 +114,8 @@ static void row_f32(const struct grid *g, uint64_t row, uint64_t n, float *line,
 		across_row(g, row, n, out, NULL);
 		return;
 	}
-	if (g->unit_words == 3)
-		unpack3_stream(g->words + row * g->row_step, g->word_step, g->n_units, to);
+	if (g->unit_words > 1)
+		unpack_stream(g->words + row * g->row_step, g->word_step, g->bits, g->n_units, to);
 	else
 		scheme_kernels()->unpack(g->words + row * g->row_step, g->word_step, g->bits, g->n_units, to);
 	if (!whole)
@@ -136,6 +140,18 @@ static void row_u8(const struct grid *g, uint64_t row, uint64_t n, uint8_t *q)
 }
 
 /* ---- values and parts ---- */
+
+/* line has room for the zero points and scales of all groups. */
+static void affine_by_group(const struct grid *g, uint64_t row, uint64_t n, float *line, float *x)
+{
+	float *zeros = line, *scales = line + g->n_groups;
+
+	for (uint64_t i = 0; i < g->n_groups; i++) {
+		zeros[i] = g->zeros[row * g->z_row_step + i * g->group_step];
+		scales[i] = g->scales[row * g->z_row_step + i * g->group_step];
+	}
+	scheme_kernels()->affine_by(x, n, g->group_of, zeros, scales);
+}
 
 static void affine_row(const struct grid *g, uint64_t row, float *x)
 {
@@ -166,7 +182,7 @@ int grid_values(const struct tensor *t, const struct rect *r, float *out, struct
 {
 	struct grid g = { 0 };
 	int e = load(t, r, true, &g, ctx);
-	float *line = e ? NULL : scratch_get(ctx->scratch, (g.n_units * g.unit + 1) * sizeof(*line));
+	float *line = e ? NULL : scratch_get(ctx->scratch, (g.n_units * g.unit + 2 * g.n_groups) * sizeof(*line));
 
 	if (!e && !line)
 		e = err_nomem(ctx->err);
@@ -175,7 +191,10 @@ int grid_values(const struct tensor *t, const struct rect *r, float *out, struct
 			ready = i + 8;
 		if (i >= ready)
 			row_f32(&g, i, r->n_cols, line, out);
-		affine_row(&g, i, out);
+		if (g.group_of)
+			affine_by_group(&g, i, r->n_cols, line, out);
+		else
+			affine_row(&g, i, out);
 	}
 	return e;
 }

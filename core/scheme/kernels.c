@@ -18,10 +18,29 @@ static void unpack_c(const uint32_t *w, size_t stride, unsigned bits, size_t n_w
 	}
 }
 
+static void stream_c(const uint8_t *p, unsigned bits, size_t n_eights, float *out)
+{
+	uint32_t mask = (1u << bits) - 1;
+
+	for (size_t i = 0; i < n_eights; i++, p += bits) {
+		uint64_t x;
+
+		memcpy(&x, p, sizeof(x));
+		for (int k = 0; k < 8; k++, x >>= bits)
+			*out++ = (float)((uint32_t)x & mask);
+	}
+}
+
 static void affine_c(float *x, size_t n, float zero, float scale)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = (x[i] - zero) * scale;
+}
+
+static void affine_by_c(float *x, size_t n, const uint32_t *group, const float *zeros, const float *scales)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = (x[i] - zeros[group[i]]) * scales[group[i]];
 }
 
 static void i8_c(const int8_t *w, size_t n, float scale, float *out)
@@ -75,20 +94,19 @@ static void f8_e5m2_c(const uint8_t *w, size_t n, float scale, float *out)
 		out[i] = f16_to_f32((uint16_t)(w[i] << 8)) * scale;
 }
 
-void unpack3_stream(const uint32_t *w, size_t stride, size_t n_triples, float *out)
+void unpack_stream(const uint32_t *w, size_t stride, unsigned bits, size_t n_units, float *out)
 {
-	for (size_t i = 0; i < n_triples; i++, w += 3 * stride) {
-		uint64_t x = w[0] | (uint64_t)w[stride] << 32;
+	uint32_t unit[8 + 2]; /* two words are read past eight 1-bit values */
 
-		for (int k = 0; k < 21; k++, x >>= 3)
-			*out++ = (float)(x & 7);
-		x |= (uint64_t)w[2 * stride] << 1; /* one bit is left of the second word */
-		for (int k = 0; k < 11; k++, x >>= 3)
-			*out++ = (float)(x & 7);
+	memset(unit, 0, sizeof(unit));
+	for (size_t i = 0; i < n_units; i++, out += 32) {
+		for (unsigned k = 0; k < bits; k++, w += stride)
+			unit[k] = *w;
+		scheme_kernels()->stream((const uint8_t *)unit, bits, 4, out);
 	}
 }
 
-const struct scheme_kernels scheme_kernels_c = { unpack_c, affine_c, i8_c, lookup_c, nibble_rows_c, f8_e4m3_c,
+const struct scheme_kernels scheme_kernels_c = { unpack_c, stream_c, affine_c, affine_by_c, i8_c, lookup_c, nibble_rows_c, f8_e4m3_c,
 	f8_e5m2_c };
 
 const struct scheme_kernels *scheme_kernels(void)

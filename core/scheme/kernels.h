@@ -15,8 +15,13 @@ struct scheme_kernels {
 	/* n_words words, `stride` words apart -> 32/bits values each, lowest bits first (bits 1…8; what is left of a
 	 * word is skipped). */
 	void (*unpack)(const uint32_t *w, size_t stride, unsigned bits, size_t n_words, float *out);
+	/* A stream of bits, lowest first, without gaps: eight values in each `bits` bytes. Up to seven bytes behind
+	 * the last are read, too. */
+	void (*stream)(const uint8_t *p, unsigned bits, size_t n_eights, float *out);
 	/* x = (x - zero) * scale */
 	void (*affine)(float *x, size_t n, float zero, float scale);
+	/* x[i] = (x[i] - zeros[group[i]]) * scales[group[i]] */
+	void (*affine_by)(float *x, size_t n, const uint32_t *group, const float *zeros, const float *scales);
 	void (*i8)(const int8_t *w, size_t n, float scale, float *out);
 	/* Bytes of two codes each, the first in the low nibble unless high_first, looked up in a table of 16. */
 	void (*lookup)(const uint8_t *w, size_t n_bytes, bool high_first, const float *table, float *out);
@@ -35,8 +40,8 @@ extern const struct scheme_kernels scheme_kernels_avx2;
 /* For this CPU. */
 const struct scheme_kernels *scheme_kernels(void);
 
-/* 3-bit values as one stream of bits, lowest first: 32 values in each 3 words, `stride` words apart. */
-void unpack3_stream(const uint32_t *w, size_t stride, size_t n_triples, float *out);
+/* The same stream in words that are `stride` words apart: 32 values in each `bits` words. */
+void unpack_stream(const uint32_t *w, size_t stride, unsigned bits, size_t n_units, float *out);
 /* Nibbles of a word, lowest first, as bytes of a little-endian number. */
 static inline uint64_t nibbles_to_bytes(uint32_t word)
 {

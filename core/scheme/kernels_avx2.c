@@ -38,6 +38,23 @@ AVX2 static void unpack8(const uint32_t *w, size_t stride, size_t n_words, float
 		_mm_storeu_ps(out, _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)*w))));
 }
 
+/* Widths that leave bits of a word over: what is stored behind a word's values is overwritten by the next word's. */
+AVX2 static void unpack_odd(const uint32_t *w, size_t stride, unsigned bits, size_t n_words, float *out)
+{
+	const int b = (int)bits;
+	const __m256i shifts = _mm256_setr_epi32(0, b, 2 * b, 3 * b, 4 * b, 5 * b, 6 * b, 7 * b);
+	const __m256i mask = _mm256_set1_epi32((1 << b) - 1);
+	unsigned per_word = 32 / bits;
+	size_t i = 0;
+
+	for (; i + 3 < n_words; i++, w += stride, out += per_word) {
+		_mm256_storeu_ps(out, fields(*w, shifts, mask));
+		if (per_word > 8)
+			_mm256_storeu_ps(out + 8, fields(*w >> 8 * bits, shifts, mask));
+	}
+	scheme_kernels_c.unpack(w, stride, bits, n_words - i, out);
+}
+
 AVX2 static void unpack_avx2(const uint32_t *w, size_t stride, unsigned bits, size_t n_words, float *out)
 {
 	if (bits == 4)
@@ -46,8 +63,30 @@ AVX2 static void unpack_avx2(const uint32_t *w, size_t stride, unsigned bits, si
 		unpack8(w, stride, n_words, out);
 	else if (bits == 2)
 		unpack2(w, stride, n_words, out);
+	else if (bits > 2)
+		unpack_odd(w, stride, bits, n_words, out);
 	else
 		scheme_kernels_c.unpack(w, stride, bits, n_words, out);
+}
+
+/* 64-bit lanes, shifted so that a value is at the bottom of each, to eight 32-bit ones. */
+AVX2 static void stream_avx2(const uint8_t *p, unsigned bits, size_t n_eights, float *out)
+{
+	const long long b = bits;
+	const __m256i low = _mm256_setr_epi64x(0, b, 2 * b, 3 * b), high = _mm256_add_epi64(low, _mm256_set1_epi64x(4 * b));
+	const __m256i mask = _mm256_set1_epi32((1 << bits) - 1), order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+
+	for (size_t i = 0; i < n_eights; i++, p += bits, out += 8) {
+		long long word;
+		__m256i v, x, y;
+
+		memcpy(&word, p, sizeof(word));
+		v = _mm256_set1_epi64x(word);
+		x = _mm256_srlv_epi64(v, low);
+		y = _mm256_slli_epi64(_mm256_srlv_epi64(v, high), 32);
+		x = _mm256_and_si256(_mm256_blend_epi32(x, y, 0xAA), mask); /* 0 4 1 5 2 6 3 7 */
+		_mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(x, order)));
+	}
 }
 
 AVX2 static void affine_avx2(float *x, size_t n, float zero, float scale)
@@ -58,6 +97,19 @@ AVX2 static void affine_avx2(float *x, size_t n, float zero, float scale)
 	for (; i + 8 <= n; i += 8)
 		_mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), z), s));
 	scheme_kernels_c.affine(x + i, n - i, zero, scale);
+}
+
+AVX2 static void affine_by_avx2(float *x, size_t n, const uint32_t *group, const float *zeros, const float *scales)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		__m256i g = _mm256_loadu_si256((const __m256i *)(const void *)(group + i));
+		__m256 z = _mm256_i32gather_ps(zeros, g, 4), s = _mm256_i32gather_ps(scales, g, 4);
+
+		_mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), z), s));
+	}
+	scheme_kernels_c.affine_by(x + i, n - i, group + i, zeros, scales);
 }
 
 AVX2 static void i8_avx2(const int8_t *w, size_t n, float scale, float *out)
@@ -152,7 +204,7 @@ AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *ou
 	scheme_kernels_c.f8_e5m2(w + i, n - i, scale, out + i);
 }
 
-const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, affine_avx2,      i8_avx2,     lookup_avx2,
+const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, stream_avx2, affine_avx2, affine_by_avx2, i8_avx2, lookup_avx2,
 						   nibble_rows_avx2, f8_e4m3_avx2, f8_e5m2_avx2 };
 
 #endif

@@ -1,10 +1,12 @@
 /*
  * compressed-tensors "pack-quantized": as many whole values as fit into each int32 of a row, lowest bits first, stored
- * plus half their range; zero points the same way, but packed along the rows.
+ * plus half their range; zero points the same way, but packed along the rows. Widths of 3, 5, 6 and 7 bits leave bits
+ * of a word over; later versions of the library leave none ("dense": values run across words). Nothing but the number
+ * of words tells which.
  *
  *   value = (q - zero or half the range) * scale[row][group]
  *
- * Source: compressed_tensors/compressors/quantized_compressors/pack_quantized.py.
+ * Source: compressed_tensors/compressors/pack_quantized/, before and after the change to dense packing.
  */
 #include "core/scheme/parts.h"
 
@@ -14,58 +16,72 @@
 
 struct param {
 	struct packed p;
+	unsigned unit, unit_words; /* the smallest run of values that fills whole words, and those words */
 	const struct tensor *zero, *g_idx; /* or NULL; also among the operands */
 };
+
+static uint32_t field(const uint32_t *w, uint64_t stride, uint64_t bit, unsigned bits)
+{
+	uint64_t x = w[bit / 32 * stride];
+
+	if (bit % 32 + bits > 32)
+		x |= (uint64_t)w[(bit / 32 + 1) * stride] << 32;
+	return (uint32_t)(x >> bit % 32) & ((1u << bits) - 1);
+}
 
 /* Zero points of the rows of g (its columns are groups). */
 static int read_zeros(const struct tensor *t, const struct rect *g, float *out, struct tensor_ctx *ctx)
 {
-	const struct packed *p = &((const struct param *)t->param)->p;
-	const struct tensor *zero = ((const struct param *)t->param)->zero;
-	uint64_t per_word = 32 / p->bits, w0 = g->row / per_word;
-	struct rect words = { w0, (g->row + g->n_rows - 1) / per_word + 1 - w0, g->col, g->n_cols };
-	uint32_t mask = (1u << p->bits) - 1, *w;
+	const struct param *p = t->param;
+	unsigned bits = p->p.bits;
+	uint64_t u0 = g->row / p->unit, u1 = (g->row + g->n_rows - 1) / p->unit + 1;
+	struct rect words = { u0 * p->unit_words, (u1 - u0) * p->unit_words, g->col, g->n_cols };
+	uint32_t *w;
 	int e;
 
-	if (!zero) {
+	if (!p->zero) {
 		for (uint64_t i = 0; i < g->n_rows * g->n_cols; i++)
-			out[i] = (float)(1u << (p->bits - 1));
+			out[i] = (float)(1u << (bits - 1));
 		return 0;
 	}
+	if (words.n_rows > p->zero->dims[0] - words.row) /* the last run of values is not whole */
+		words.n_rows = p->zero->dims[0] - words.row;
 	w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
-	e = w ? read_matrix(zero, &words, w, ctx) : err_nomem(ctx->err);
-	for (uint64_t i = 0; i < g->n_rows && !e; i++) {
-		const uint32_t *line = w + ((g->row + i) / per_word - w0) * words.n_cols;
-		unsigned shift = (unsigned)((g->row + i) % per_word) * p->bits;
+	e = w ? read_matrix(p->zero, &words, w, ctx) : err_nomem(ctx->err);
+	for (uint64_t i = g->row; i < g->row + g->n_rows && !e; i++) {
+		uint64_t bit = (i / p->unit - u0) * p->unit_words * 32 + i % p->unit * bits;
 
 		for (uint64_t k = 0; k < g->n_cols; k++)
-			*out++ = (float)(line[k] >> shift & mask);
+			*out++ = (float)field(w + k, words.n_cols, bit, bits);
 	}
 	return e;
 }
 
 static int packed_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
 {
-	const struct param *param = t->param;
-	const struct packed *p = &param->p;
-	uint64_t per_word = 32 / p->bits, w0 = r->col / per_word,
-		n_words = (r->col + r->n_cols - 1) / per_word + 1 - w0;
-	struct rect words = { r->row, r->n_rows, w0, n_words }, groups = { r->row, r->n_rows, 0, 0 };
+	const struct param *p = t->param;
+	uint64_t u0 = r->col / p->unit, n_units = (r->col + r->n_cols - 1) / p->unit + 1 - u0,
+		 left = t->src[0]->dims[1] - u0 * p->unit_words;
+	struct rect words = { r->row, r->n_rows, u0 * p->unit_words, n_units * p->unit_words };
+	struct rect groups = { r->row, r->n_rows, 0, 0 };
 	float *zeros, *scales;
 	uint32_t *w;
-	int e = load_runs(param->g_idx, p->group, t->src[1]->dims[1], r, g, &groups.col, &groups.n_cols, ctx);
+	int e = load_runs(p->g_idx, p->p.group, t->src[1]->dims[1], r, g, &groups.col, &groups.n_cols, ctx);
 
 	if (e)
 		return e;
-	g->bits = p->bits;
-	g->unit = (unsigned)per_word;
-	g->unit_words = 1;
-	g->n_units = g->row_step = n_words;
+	words.n_cols = words.n_cols < left ? words.n_cols : left;
+	g->bits = p->p.bits;
+	g->unit = p->unit;
+	g->unit_words = p->unit_words;
+	g->n_units = n_units;
+	g->row_step = words.n_cols;
 	g->word_step = 1;
-	g->skip = r->col - w0 * per_word;
+	g->skip = r->col - u0 * p->unit;
 	g->z_row_step = groups.n_cols;
 	g->group_step = 1;
-	w = scratch_get(ctx->scratch, codes ? r->n_rows * n_words * sizeof(*w) : 0);
+	/* behind the last row, as much as its last unit may lack */
+	w = scratch_get(ctx->scratch, codes ? (r->n_rows * words.n_cols + 8) * sizeof(*w) : 0);
 	g->words = w;
 	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
 	if (!e)
@@ -116,16 +132,23 @@ static bool is_words(const struct tensor *t)
 	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
 }
 
-static bool fits(const struct packed *p, const struct tensor *codes, const struct tensor *scale,
+uint64_t packed_words(uint64_t n, unsigned bits, bool dense)
+{
+	uint64_t unit = dense ? 32 : 32 / bits, words = dense ? bits : 1, rest = n % unit;
+
+	return n / unit * words + (rest * bits + 31) / 32;
+}
+
+static bool fits(const struct packed *p, bool dense, const struct tensor *codes, const struct tensor *scale,
 		 const struct tensor *zero, const struct tensor *g_idx)
 {
-	uint64_t per_word = 32 / p->bits, n_groups = p->group ? (p->columns + p->group - 1) / p->group : 0;
+	uint64_t n_groups = p->group ? (p->columns + p->group - 1) / p->group : 0;
 
-	return is_words(codes) && p->columns <= INT64_MAX && (p->columns + per_word - 1) / per_word == codes->dims[1] &&
-	       scale->n_dims == 2 && scale->dims[0] == codes->dims[0] && scale->dims[1] <= INT32_MAX &&
+	return packed_words(p->columns, p->bits, dense) == codes->dims[1] && scale->n_dims == 2 &&
+	       scale->dims[0] == codes->dims[0] && scale->dims[1] <= INT32_MAX &&
 	       (g_idx ? g_idx->n == p->columns && g_idx->dtype == DT_I32 : n_groups && scale->dims[1] == n_groups) &&
 	       (!zero || (is_words(zero) && zero->dims[1] == scale->dims[1] &&
-			  zero->dims[0] == (codes->dims[0] + per_word - 1) / per_word));
+			  zero->dims[0] == packed_words(codes->dims[0], p->bits, dense)));
 }
 
 const struct tensor *t_packed(struct build *b, const struct packed *p, const struct tensor *codes,
@@ -134,10 +157,14 @@ const struct tensor *t_packed(struct build *b, const struct packed *p, const str
 	const struct tensor *src[4] = { codes, scale };
 	uint32_t n = 2;
 	struct param *param;
+	bool padded, dense;
 
 	if (!codes || !scale || b->err->code)
 		return NULL;
-	if (!fits(p, codes, scale, zero, g_idx)) {
+	dense = padded = is_words(codes) && p->columns <= INT64_MAX;
+	padded = padded && fits(p, false, codes, scale, zero, g_idx);
+	dense = dense && !padded && fits(p, true, codes, scale, zero, g_idx);
+	if (!padded && !dense) {
 		err_set(b->err, HFGGUF_CORRUPT,
 			"packed values, scales and zero points do not fit %llu columns of %u bits in groups of %llu",
 			(unsigned long long)p->columns, p->bits, (unsigned long long)p->group);
@@ -146,7 +173,7 @@ const struct tensor *t_packed(struct build *b, const struct packed *p, const str
 	param = arena_alloc(b->arena, sizeof(*param));
 	if (!param)
 		return err_nomem(b->err), NULL;
-	*param = (struct param){ *p, zero, g_idx };
+	*param = (struct param){ *p, dense ? 32 : 32 / p->bits, dense ? p->bits : 1, zero, g_idx };
 	if (zero)
 		src[n++] = zero;
 	if (g_idx)

@@ -48,8 +48,10 @@ struct packed { /* compressed-tensors' int32 packing */
 	uint64_t group; /* columns that share a scale */
 	uint64_t columns;
 };
-/* codes I32 [rows, ceil(columns / per word)], scale [rows, groups], zero I32 [ceil(rows / per word), groups] or NULL,
- * g_idx I32 [columns] or NULL */
+/* int32 words that hold n values: whole values in each, or (dense, since 2026) a stream of bits. */
+uint64_t packed_words(uint64_t n, unsigned bits, bool dense);
+/* codes I32 [rows, words of columns], scale [rows, groups], zero I32 [words of rows, groups] or NULL, g_idx I32
+ * [columns] or NULL */
 const struct tensor *t_packed(struct build *b, const struct packed *p, const struct tensor *codes,
 			      const struct tensor *scale, const struct tensor *zero, const struct tensor *g_idx);
 
@@ -93,6 +95,8 @@ struct grid { /* in scratch memory */
 	size_t z_row_step, group_step;
 	struct run *runs;
 	uint64_t n_runs;
+	uint64_t n_groups;
+	uint32_t *group_of; /* of each column, when neighbours seldom share one; else NULL */
 };
 
 struct part { /* what a run of columns of one row has in common */

@@ -266,12 +266,17 @@ static void test_awq(void)
 
 /* ---- compressed-tensors ---- */
 
-static void test_packed(unsigned bits, bool asymmetric, bool act_order)
+/* Value i of a line: in a word of its own with others, or anywhere in a stream of bits. */
+static unsigned packed_at(const uint32_t *line, uint64_t i, unsigned bits, bool dense)
 {
-	enum { R = 21, C = 96, GROUP = 32, G = C / GROUP };
-	uint64_t per_word = 32 / bits, words = (C + per_word - 1) / per_word,
-		zero_words = (R + per_word - 1) / per_word;
-	uint32_t *q = random_bytes(R * words * 4), *z = random_bytes(zero_words * G * 4);
+	return dense ? bits_at(line, i * bits, bits) : bits_at(line + i / (32 / bits), i % (32 / bits) * bits, bits);
+}
+
+static void test_packed(unsigned bits, bool asymmetric, bool act_order, bool dense)
+{
+	enum { R = 21, C = 101, GROUP = 32, G = 4 };
+	uint64_t words = packed_words(C, bits, dense), zero_words = packed_words(R, bits, dense);
+	uint32_t *q = random_bytes(R * words * 4), *z = random_bytes(zero_words * G * 4), line[R];
 	float *scale = arena_alloc(arena, R * G * 4), *want = arena_alloc(arena, R * C * 4);
 	int32_t *g_idx = arena_alloc(arena, C * 4);
 	const struct tensor *s = scales_of(DT_BF16, R * G, DIMS(R, G), scale);
@@ -280,17 +285,20 @@ static void test_packed(unsigned bits, bool asymmetric, bool act_order)
 
 	for (int c = 0; c < C; c++)
 		g_idx[c] = act_order ? (int32_t)(random64() % G) : c / GROUP;
-	for (uint64_t r = 0; r < R; r++)
-		for (uint64_t c = 0; c < C; c++) {
-			int v = (int)bits_at(q + r * words + c / per_word, c % per_word * bits, bits), g = g_idx[c];
-			int zero = asymmetric ? (int)bits_at(z + r / per_word * G + (uint64_t)g, r % per_word * bits,
-							     bits)
-					      : 1 << (bits - 1);
+	for (uint64_t c = 0; c < C; c++) {
+		uint64_t g = (uint64_t)g_idx[c];
 
-			want[r * C + c] = (float)(v - zero) * scale[r * G + (uint64_t)g];
+		for (uint64_t i = 0; i < zero_words; i++) /* zero points are packed along the rows */
+			line[i] = z[i * G + g];
+		for (uint64_t r = 0; r < R; r++) {
+			int zero = asymmetric ? (int)packed_at(line, r, bits, dense) : 1 << (bits - 1);
+
+			want[r * C + c] = (float)((int)packed_at(q + r * words, c, bits, dense) - zero) *
+					  scale[r * G + g];
 		}
-	snprintf(what, sizeof(what), "packed, %u bit%s%s", bits, asymmetric ? ", zero points" : "", act_order
-		 ? ", g_idx" : "");
+	}
+	snprintf(what, sizeof(what), "packed, %u bit%s%s%s", bits, asymmetric ? ", zero points" : "", act_order
+		 ? ", g_idx" : "", dense ? ", dense" : "");
 	check(t_packed(&b, &p, bytes_of(DT_I32, DIMS(R, words), q), s,
 		       asymmetric ? bytes_of(DT_I32, DIMS(zero_words, G), z) : NULL,
 		       act_order ? bytes_of(DT_I32, DIMS(C), g_idx) : NULL), want, what);
@@ -395,7 +403,8 @@ static void test_kernels(void)
 #ifdef __x86_64__
 	enum { N = 531 };
 	uint8_t *w = random_bytes(4 * N);
-	float x[32 * N], y[32 * N];
+	static float x[32 * N], y[32 * N];
+	uint32_t group[N];
 	bool good = true;
 
 	if (!strcmp(quant_tier(), "c"))
@@ -407,11 +416,21 @@ static void test_kernels(void)
 		scheme_kernels_avx2.unpack((const uint32_t *)(const void *)w, 3, bits, N / 3, y);
 		good = good && !memcmp(x, y, N / 3 * (32 / bits) * 4);
 	}
+	for (unsigned bits = 1; bits <= 8; bits++) {
+		scheme_kernels_c.stream(w, bits, N / 8, x);
+		scheme_kernels_avx2.stream(w, bits, N / 8, y);
+		good = good && !memcmp(x, y, N / 8 * 32);
+	}
 	ok(good, "AVX2 unpacks as C does");
 	memcpy(y, x, sizeof(y));
 	scheme_kernels_c.affine(x, N, 3, 0.3f);
 	scheme_kernels_avx2.affine(y, N, 3, 0.3f);
 	good = !memcmp(x, y, N * 4);
+	for (uint32_t i = 0; i < N; i++)
+		group[i] = i * 7 % 50;
+	scheme_kernels_c.affine_by(x, N, group, x + N, x + N + 50);
+	scheme_kernels_avx2.affine_by(y, N, group, x + N, x + N + 50);
+	good = good && !memcmp(x, y, N * 4);
 	scheme_kernels_c.i8((const int8_t *)w, N, 0.3f, x);
 	scheme_kernels_avx2.i8((const int8_t *)w, N, 0.3f, y);
 	good = good && !memcmp(x, y, N * 4);
@@ -457,10 +476,9 @@ int main(void)
 	test_gptq(8, 1, true, "GPTQ 8 bit, g_idx");
 	test_gptq_refusals();
 	test_awq();
-	for (unsigned bits = 2; bits <= 8; bits++)
-		test_packed(bits, bits % 2, bits == 3 || bits == 4);
-	test_packed(4, true, false);
-	test_packed(8, true, false);
+	for (unsigned bits = 1; bits <= 8; bits++)
+		for (int way = 0; way < 4; way++)
+			test_packed(bits, way & 1, way & 2, (bits + (unsigned)way) % 3 != 0);
 	test_bnb(false);
 	test_bnb(true);
 	check_blocks(false);
