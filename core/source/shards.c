@@ -79,20 +79,16 @@ int shards_open_file(struct source *s, const char *name, struct err *err)
 	return 0;
 }
 
-<<<<<<< HEAD
-/*
- * Two files hold a tensor. Without an index nothing says which is right. With one the reference reads all its files,
- * and the last value stays, in the place of the first.
- */
-static int add_twin(struct source *s, const struct source_tensor *t, uint32_t first, bool has_index, struct err *err)
-=======
 int shards_read(const struct source_file *file, uint32_t index, struct arena *arena, tensor_vec *out, struct err *err)
 {
 	return (str_ends(file->name, ".safetensors") ? safetensors_read : torch_read)(file, index, arena, out, err);
 }
 
-static int add_names(struct source *s, struct err *err)
->>>>>>> 7fd37d2 (Read models from files of torch.save)
+/*
+ * Two files hold a tensor. Without an index nothing says which is right. With one the reference reads all its files,
+ * and the last value stays, in the place of the first.
+ */
+static int add_twin(struct source *s, const struct source_tensor *t, uint32_t first, bool has_index, struct err *err)
 {
 	const char *one = s->files[s->tensors[first].file].name, *two = s->files[t->file].name;
 
@@ -292,23 +288,13 @@ static int open_by_index(struct source *s, const char *name, const json *index, 
 	struct index x = { name, json_get(index, "weight_map") };
 	name_vec files = VEC_INIT;
 
-<<<<<<< HEAD
-	if (!map || !cJSON_IsObject(map))
-		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": no weight_map; download it again", s->path);
-	if (!map->child)
-		return err_set(err, HFGGUF_CORRUPT, "%s/" INDEX_NAME ": weight_map is empty; download it again",
-			       s->path);
-	if (!index_files(map, &files, err) && !check_missing_files(s, map, &files, err) &&
-	    !open_all(s, &files, true, err))
-		check_index(s, map, err);
-=======
 	if (!x.map || !cJSON_IsObject(x.map))
 		return err_set(err, HFGGUF_CORRUPT, "%s/%s: no weight_map; download it again", s->path, name);
 	if (!x.map->child)
 		return err_set(err, HFGGUF_CORRUPT, "%s/%s: weight_map is empty; download it again", s->path, name);
-	if (!index_files(&x, &files, err) && !check_missing_files(s, &x, &files, err) && !open_all(s, &files, err))
+	if (!index_files(&x, &files, err) && !check_missing_files(s, &x, &files, err) &&
+	    !open_all(s, &files, true, err))
 		check_index(s, &x, err);
->>>>>>> 7fd37d2 (Read models from files of torch.save)
 	vec_free(&files);
 	return err->code;
 }
@@ -331,8 +317,6 @@ static const struct {
 } instead[] = {
 	{ "adapter_", "", HFGGUF_NOT_FOUND,
 	  "a LoRA adapter, not a model: name the directory of its base model with -o base=DIR" },
-	{ "pytorch_model", ".bin", HFGGUF_UNSUPPORTED,
-	  "weights as pytorch_model*.bin (pickle) are not read: save the model as safetensors" },
 	{ "consolidated", ".safetensors", HFGGUF_NOT_FOUND,
 	  "only consolidated*.safetensors, in Mistral's own format: use -o mistral-format" },
 	{ "model", ".safetensors", HFGGUF_NOT_FOUND, /* can only be missed with mistral-format */
@@ -347,25 +331,9 @@ static int no_weights(const struct source *s, const char *wanted, const char **n
 {
 	struct buf b = BUF_INIT;
 
-<<<<<<< HEAD
 	for (size_t i = 0; i < sizeof(instead) / sizeof(instead[0]); i++)
 		if (any_match(names, n, instead[i].prefix, instead[i].suffix))
 			return err_set(err, instead[i].status, "%s: %s", s->path, instead[i].text);
-=======
-	if (any_match(names, n, "adapter_", ""))
-		return err_set(err, HFGGUF_NOT_FOUND,
-			       "%s: a LoRA adapter, not a model: name the directory of its base model "
-			       "with -o base=DIR",
-			       s->path);
-	if (any_match(names, n, "consolidated", ".safetensors"))
-		return err_set(err, HFGGUF_NOT_FOUND,
-			       "%s: no %s, but consolidated*.safetensors in Mistral's own format: use "
-			       "-o mistral-format",
-			       s->path, wanted);
-	if (any_match(names, n, "", ".gguf"))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s: no %s, but GGUF files: they need no conversion", s->path,
-			       wanted);
->>>>>>> 7fd37d2 (Read models from files of torch.save)
 	if (!n)
 		return err_set(err, HFGGUF_NOT_FOUND,
 			       "%s: the directory is empty: a model's config.json and %s expected", s->path, wanted);
@@ -382,29 +350,13 @@ static int open_by_name(struct source *s, const struct weights *w, const char **
 	name_vec parts = VEC_INIT;
 	bool ok = true;
 
-<<<<<<< HEAD
-	if (source_list(s, &names, &n, err))
-		return err->code;
-	for (size_t i = 0; i < n; i++) {
-		if (!str_starts(names[i], prefix) || !str_ends(names[i], ".safetensors"))
-			continue;
-		if (!vec_push(&parts, names[i])) {
-			err_nomem(err);
-			goto out;
-		}
-	}
-	snprintf(wanted, sizeof(wanted), "%s*.safetensors", prefix);
-	if (parts.n)
-		open_all(s, &parts, false, err);
-=======
 	for (size_t i = 0; i < n && ok; i++)
 		if (str_starts(names[i], w->prefix) && str_ends(names[i], w->suffix))
 			ok = vec_push(&parts, names[i]);
 	if (!ok)
 		err_nomem(err);
->>>>>>> 7fd37d2 (Read models from files of torch.save)
 	else
-		open_all(s, &parts, err);
+		open_all(s, &parts, false, err);
 	vec_free(&parts);
 	return err->code;
 }

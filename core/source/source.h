@@ -61,13 +61,9 @@ struct source {
 	int dir_fd;
 	struct source_file *files;
 	uint32_t n_files;
-<<<<<<< HEAD
-	/* In the reference's order: shards by name, within one by tensor name (bytes). A name that two shards hold is
-	 * refused without an index; with one the later shard's takes the place of the first. */
-=======
 	/* In the reference's order: shards by name, within one of safetensors by tensor name (bytes), within one of
-	 * torch as stored. A name that two shards hold is refused. */
->>>>>>> 7fd37d2 (Read models from files of torch.save)
+	 * torch as stored. A name that two shards hold is refused without an index; with one the later shard's takes
+	 * the place of the first. */
 	struct source_tensor *tensors;
 	uint32_t n_tensors;
 	uint32_t n_side; /* behind them: tensors of attached files, not in by_name */

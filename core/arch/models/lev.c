@@ -195,29 +195,49 @@ const struct arch arch_lev = {
 
 struct kev {
 	double scale; /* first: the adapter's */
-	const struct torch_value *q_weight, *k_weight, *q_bias, *k_bias;
+	const struct pickle_tensor *q_weight, *k_weight, *q_bias, *k_bias;
 	int64_t dim;
 	double temperature;
 };
 
+static const struct pickle_tensor *head_tensor(const struct pickle_value *head, const char *name, int n_dims)
+{
+	const struct pickle_value *v = pickle_get(head, name);
+
+	return v && v->kind == PICKLE_TENSOR && v->u.tensor->n_dims == n_dims ? v->u.tensor : NULL;
+}
+
+static bool read_head(const struct pickle_value *file, struct kev *k)
+{
+	const struct pickle_value *head = pickle_get(file, "head"), *dim = pickle_get(file, "head_dim"),
+				  *temperature = pickle_get(file, "temperature");
+
+	k->q_weight = head_tensor(head, "q.weight", 2);
+	k->k_weight = head_tensor(head, "k.weight", 2);
+	k->q_bias = head_tensor(head, "q.bias", 1);
+	k->k_bias = head_tensor(head, "k.bias", 1);
+	if (!k->q_weight || !k->k_weight || !k->q_bias || !k->k_bias || head->u.list->n != 8 || !dim ||
+	    dim->kind != PICKLE_INT || dim->u.i > INT32_MAX || k->q_weight->dims[0] != (uint64_t)dim->u.i ||
+	    !temperature || (temperature->kind != PICKLE_FLOAT && temperature->kind != PICKLE_INT))
+		return false;
+	k->dim = dim->u.i;
+	k->temperature = temperature->kind == PICKLE_INT ? (double)temperature->u.i : temperature->u.f;
+	return true;
+}
+
 static int kev_init(struct conv *c)
 {
-	const struct torch_value *file = torch_load(c->src->adapter, "head.pt", c->arena, c->err);
-	const struct torch_value *head = torch_get(file, "head"), *dim = torch_get(file, "head_dim");
-	const struct torch_value *temperature = torch_get(file, "temperature");
 	struct kev *k = arena_alloc(c->arena, sizeof(*k));
+	struct pickle_value file;
 
-	if (!file || !k)
-		return c->err->code ? c->err->code : err_nomem(c->err);
-	*k = (struct kev){ *(const double *)c->own, torch_get(head, "q.weight"), torch_get(head, "k.weight"),
-			   torch_get(head, "q.bias"), torch_get(head, "k.bias"), dim ? dim->i : 0, 0 };
-	if (!k->q_weight || !k->k_weight || !k->q_bias || !k->k_bias || head->n_items != 8 || !dim ||
-	    dim->kind != TORCH_INT || k->q_weight->kind != TORCH_TENSOR || !k->q_weight->n_dims ||
-	    k->q_weight->dims[0] != (uint64_t)k->dim || k->dim > INT32_MAX || !temperature ||
-	    (temperature->kind != TORCH_FLOAT && temperature->kind != TORCH_INT))
+	if (!k)
+		return err_nomem(c->err);
+	if (torch_attach(c->src->adapter, "head.pt", &file, c->err))
+		return c->err->code;
+	k->scale = *(const double *)c->own;
+	if (!read_head(&file, k))
 		return err_set(c->err, HFGGUF_CORRUPT,
 			       "head.pt: q and k with weight and bias, head_dim and temperature are expected");
-	k->temperature = temperature->kind == TORCH_INT ? (double)temperature->i : temperature->f;
 	c->own = k;
 	return 0;
 }
@@ -236,14 +256,11 @@ static int kev_decision(struct conv *c)
 }
 
 /* q over k */
-static int both(struct conv *c, const char *name, const struct torch_value *q, const struct torch_value *k)
+static int both(struct conv *c, const char *name, const struct pickle_tensor *q, const struct pickle_tensor *k)
 {
-	const struct tensor *parts[2];
+	const struct tensor *parts[] = { t_source(&c->b, c->src->adapter, q->index),
+					 t_source(&c->b, c->src->adapter, k->index) };
 
-	if (q->kind != TORCH_TENSOR || k->kind != TORCH_TENSOR)
-		return err_set(c->err, HFGGUF_CORRUPT, "head.pt: tensors are expected");
-	parts[0] = t_const(&c->b, q->dtype, q->data, q->n_dims, q->dims);
-	parts[1] = t_const(&c->b, k->dtype, k->data, k->n_dims, k->dims);
 	return parts[0] && parts[1] ? conv_item(c, name, t_cat(&c->b, parts, 2, 0)) : c->err->code;
 }
 
