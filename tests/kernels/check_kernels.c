@@ -2,43 +2,54 @@
  * Kernel check: every type × CPU tier on adversarial rows, each tier against the C one and, with
  * --ggml LIB, the C one against ggml's quantizers and dequantizers. --bench times them instead.
  *
- *   check_kernels [--ggml libggml-base.so [--b11434]] [--type NAME] [--blocks N] [--iq-blocks N] [--seed N] [--bench]
+ *   check_kernels [--ggml libggml-base.so [--b11434]] [--type NAME] [--blocks N] [--iq-blocks N] [--seed N] [--digest]
+ *                 [--bench [--tsv]]
  *
- * --b11434: the library is built from that tree. Releases near it (libggml-python 0.20.2) differ from it in IQ1_M,
- * and where wild weights drive the search of a scale and a minimum out of range; those are then not compared.
+ * --b11434: the library is built from that tree. Others near it (libggml-python 0.20.2) search IQ1_M another way,
+ * which is then not compared, and have no clamp where wild weights drive a search out of range (ranged.h): blocks
+ * that do so may differ, and are counted.
+ * --digest: tells a hash of what the C tier wrote, which must be the same on every machine.
  *
  * Exit status: 0 all equal, 1 a difference, 2 usage.
  */
 #include "core/quant/kernels.h"
 #include "tests/kernels/inputs.h"
 #include "tests/kernels/peer.h"
+#include "tests/kernels/ranged.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ROW_VALUES 1024
-#define N_ROWS 8
-#define N_VALUES (ROW_VALUES * N_ROWS)
+#define N_VALUES 8192
+#define MAX_ROW 2048
+#define MAX_ROWS 12
+#define BENCH_ROW 1024
 #define WEIGHT_KINDS 4
 
 static struct quant_type tiers[CPU_TIERS][GGML_TYPE_COUNT];
 static struct conv_table convs[CPU_TIERS];
 static int n_tiers;
 static bool exact_peer; /* ggml is of the very version */
+static bool digests, tsv;
 static long blocks = 20000, iq_blocks = 3000;
 static uint64_t seed = 1;
 static int failures;
 static FILE *report_to; /* stdout, kept apart: ggml prints to it before it aborts */
 
-static float src[N_VALUES], weights[ROW_VALUES], out_f[CPU_TIERS + 1][N_VALUES];
+static size_t row_values, n_rows; /* of the batch at work */
+static float src[N_VALUES], weights[MAX_ROW], out_f[CPU_TIERS + 1][N_VALUES];
 static uint8_t out[CPU_TIERS + 1][N_VALUES * 4];
 
 struct tally {
-	long rows, refused; /* refused: rows on which ggml aborts */
+	long rows, blocks;
+	long refused; /* rows on which ggml aborts */
+	long ranged; /* blocks that differ where the search leaves the range of another ggml */
+	uint64_t digest;
 	long bad[CPU_TIERS + 1]; /* by tier; the last is C against ggml */
 	char first[CPU_TIERS + 1][96];
 };
@@ -51,9 +62,13 @@ static void note(struct tally *t, int who, const char *kind, int weight_kind, lo
 
 static void report(const char *what, const char *name, const struct tally *t, const char *against)
 {
-	fprintf(report_to, "%-10s %-8s %8ld rows", what, name, t->rows);
+	fprintf(report_to, "%-10s %-8s %8ld blocks", what, name, t->blocks);
+	if (digests)
+		fprintf(report_to, " %016" PRIx64, t->digest);
 	if (t->refused)
-		fprintf(report_to, " (%ld refused by ggml)", t->refused);
+		fprintf(report_to, " (%ld rows refused by ggml)", t->refused);
+	if (t->ranged)
+		fprintf(report_to, " (%ld out of an older ggml's range)", t->ranged);
 	for (int k = 1; k < n_tiers; k++)
 		if (t->bad[k])
 			fprintf(report_to, "; %s: %ld DIFFER, first %s", cpu_tier_name((enum cpu_tier)k), t->bad[k],
@@ -66,24 +81,66 @@ static void report(const char *what, const char *name, const struct tally *t, co
 	fflush(report_to);
 }
 
-/* Compares row by row; the ggml result, if have_peer, is in out[CPU_TIERS]. */
-static void compare_rows(struct tally *t, size_t row_bytes, const char *kind, int weight_kind, bool have_peer)
+/* FNV-1a, so that machines of other kinds can be compared. */
+static void add_digest(struct tally *t, const uint8_t *p, size_t n)
 {
-	for (int r = 0; r < N_ROWS; r++, t->rows++) {
-		size_t at = (size_t)r * row_bytes;
-
-		for (int k = 1; k < n_tiers; k++)
-			if (memcmp(out[0] + at, out[k] + at, row_bytes))
-				note(t, k, kind, weight_kind, t->rows);
-		if (have_peer && memcmp(out[0] + at, out[CPU_TIERS] + at, row_bytes))
-			note(t, CPU_TIERS, kind, weight_kind, t->rows);
-	}
+	for (size_t i = 0; digests && i < n; i++)
+		t->digest = (t->digest ^ p[i]) * 0x100000001b3u;
 }
 
+/* Whether each block of a row in which ggml differs is one in which an older ggml must. */
+static bool explained(enum ggml_type t, struct tally *tally, size_t row, int weight_kind)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+	size_t n = row_values / q->block_values, at = row * n * q->block_bytes;
+
+	if (exact_peer || weight_kind < 0)
+		return false;
+	for (size_t b = 0; b < n; b++, at += q->block_bytes) {
+		if (!memcmp(out[0] + at, out[CPU_TIERS] + at, q->block_bytes))
+			continue;
+		if (!block_leaves_range(t, src + row * row_values, row_values, weights, b))
+			return false;
+		tally->ranged++;
+	}
+	return true;
+}
+
+/* Whether a tier has a kernel of its own. */
+static bool own_kernel(enum ggml_type t, int tier)
+{
+	return tiers[tier][t].quantize != tiers[tier - 1][t].quantize ||
+	       tiers[tier][t].convert != tiers[tier - 1][t].convert;
+}
+
+/* Compares row by row; the ggml result, if have_peer, is in out[CPU_TIERS]. */
+static void compare_rows(enum ggml_type t, struct tally *tally, const char *kind, int weight_kind, bool have_peer)
+{
+	const struct quant_type *q = &tiers[CPU_C][t];
+	size_t row_bytes = row_values / q->block_values * q->block_bytes;
+
+	add_digest(tally, out[0], n_rows * row_bytes);
+	for (size_t r = 0; r < n_rows; r++, tally->rows++) {
+		size_t at = r * row_bytes;
+
+		for (int k = 1; k < n_tiers; k++)
+			if (own_kernel(t, k) && memcmp(out[0] + at, out[k] + at, row_bytes))
+				note(tally, k, kind, weight_kind, tally->rows);
+		if (have_peer && memcmp(out[0] + at, out[CPU_TIERS] + at, row_bytes) &&
+		    !explained(t, tally, r, weight_kind))
+			note(tally, CPU_TIERS, kind, weight_kind, tally->rows);
+	}
+	tally->blocks += (long)(n_rows * row_values / q->block_values);
+}
+
+/* Shapes a batch and fills its rows. */
 static void fill_rows(uint64_t *rng, const struct input_kind *kind, size_t block)
 {
-	for (int r = 0; r < N_ROWS; r++)
-		kind->fill(rng, src + (size_t)r * ROW_VALUES, ROW_VALUES, block);
+	row_values = block * (1 + rng_below(rng, (uint32_t)(MAX_ROW / block)));
+	n_rows = 1 + rng_below(rng, MAX_ROWS);
+	n_rows = n_rows * row_values > N_VALUES ? N_VALUES / row_values : n_rows;
+	for (size_t r = 0; r < n_rows; r++)
+		kind->fill(rng, src + r * row_values, row_values, block < 16 ? 16 : block);
 }
 
 /* ggml's rows; one that it refuses counts as equal. */
@@ -91,27 +148,19 @@ static void peer_rows(enum ggml_type t, struct tally *tally, size_t row_bytes, c
 {
 	uint8_t *to = out[CPU_TIERS];
 
-	memset(to, 0xa5, N_ROWS * row_bytes);
-	if (peer_quantize(t, src, to, N_ROWS, ROW_VALUES, w))
+	memset(to, 0xa5, n_rows * row_bytes);
+	if (peer_quantize(t, src, to, n_rows, row_values, w))
 		return;
-	for (size_t r = 0; r < N_ROWS; r++)
-		if (!peer_quantize(t, src + r * ROW_VALUES, to + r * row_bytes, 1, ROW_VALUES, w)) {
+	for (size_t r = 0; r < n_rows; r++)
+		if (!peer_quantize(t, src + r * row_values, to + r * row_bytes, 1, row_values, w)) {
 			memcpy(to + r * row_bytes, out[0] + r * row_bytes, row_bytes);
 			tally->refused++;
 		}
 }
 
-/* Whether ggml's result is the one to have. */
-static bool peer_counts(enum ggml_type t, int weight_kind)
+static bool is_iq(enum ggml_type t)
 {
-	static const enum ggml_type ranged[] = { GGML_Q4_1, GGML_Q5_1, GGML_Q2_K, GGML_Q4_K, GGML_Q5_K };
-
-	if (!peer_loaded() || (t == GGML_IQ1_M && !exact_peer))
-		return false;
-	for (size_t i = 0; i < sizeof(ranged) / sizeof(ranged[0]); i++)
-		if (t == ranged[i] && weight_kind > 0 && !exact_peer)
-			return false;
-	return true;
+	return t == GGML_IQ1_M || (t >= GGML_IQ2_XXS && t <= GGML_IQ2_S && t != GGML_IQ4_NL);
 }
 
 /* One batch of rows through every tier and ggml. */
@@ -119,24 +168,23 @@ static void check_batch(enum ggml_type t, struct tally *tally, uint64_t *rng, co
 			int weight_kind)
 {
 	const struct quant_type *q = &tiers[CPU_C][t];
-	size_t row_bytes = ROW_VALUES / q->block_values * q->block_bytes;
+	bool have_peer = peer_loaded() && (t != GGML_IQ1_M || exact_peer);
 	const float *w = weight_kind < 0 ? NULL : weights;
+	size_t row_bytes;
 
-	fill_rows(rng, kind, q->block_values < 16 ? 16 : q->block_values);
+	fill_rows(rng, kind, q->block_values);
+	row_bytes = row_values / q->block_values * q->block_bytes;
 	if (w)
-		fill_weights(rng, weights, ROW_VALUES, weight_kind);
+		fill_weights(rng, weights, row_values, weight_kind);
 	for (int k = 0; k < n_tiers; k++) {
-		memset(out[k], 0xa5, N_ROWS * row_bytes);
-		tiers[k][t].quantize(src, out[k], N_VALUES, ROW_VALUES, w);
+		if (k && !own_kernel(t, k))
+			continue;
+		memset(out[k], 0xa5, n_rows * row_bytes);
+		tiers[k][t].quantize(src, out[k], n_rows * row_values, row_values, w);
 	}
-	if (peer_counts(t, weight_kind))
+	if (have_peer)
 		peer_rows(t, tally, row_bytes, w);
-	compare_rows(tally, row_bytes, kind->name, weight_kind, peer_counts(t, weight_kind));
-}
-
-static bool is_iq(enum ggml_type t)
-{
-	return t == GGML_IQ1_M || (t >= GGML_IQ2_XXS && t <= GGML_IQ2_S && t != GGML_IQ4_NL);
+	compare_rows(t, tally, kind->name, weight_kind, have_peer);
 }
 
 static void check_quantize(enum ggml_type t)
@@ -146,7 +194,7 @@ static void check_quantize(enum ggml_type t)
 	uint64_t rng = seed;
 	struct tally tally = { 0 };
 
-	while (tally.rows * (long)(ROW_VALUES / q->block_values) < want)
+	while (tally.blocks < want)
 		for (int i = 0; i < n_input_kinds; i++) {
 			if (!q->needs_weights)
 				check_batch(t, &tally, &rng, &input_kinds[i], -1);
@@ -159,16 +207,15 @@ static void check_quantize(enum ggml_type t)
 static void check_convert(enum ggml_type t)
 {
 	const struct quant_type *q = &tiers[CPU_C][t];
-	size_t row_bytes = ROW_VALUES / q->block_values * q->block_bytes;
 	uint64_t rng = seed;
 	struct tally tally = { 0 };
 
-	while (tally.rows * (long)(ROW_VALUES / q->block_values) < blocks)
+	while (tally.blocks < blocks)
 		for (int i = 0; i < n_input_kinds; i++) {
-			fill_rows(&rng, &input_kinds[i], q->block_values < 16 ? 16 : q->block_values);
+			fill_rows(&rng, &input_kinds[i], q->block_values);
 			for (int k = 0; k < n_tiers; k++)
-				tiers[k][t].convert(src, out[k], N_VALUES, ROW_VALUES, NULL);
-			compare_rows(&tally, row_bytes, input_kinds[i].name, -1, false);
+				tiers[k][t].convert(src, out[k], n_rows * row_values, row_values, NULL);
+			compare_rows(t, &tally, input_kinds[i].name, -1, false);
 		}
 	report("convert", q->name, &tally, "ggml");
 }
@@ -190,7 +237,7 @@ static void check_dequantize(enum ggml_type t)
 	uint64_t rng = seed;
 	struct tally tally = { 0 };
 
-	for (; tally.rows * (long)(ROW_VALUES / q->block_values) < blocks; tally.rows += N_ROWS) {
+	for (; tally.blocks < blocks; tally.blocks += N_VALUES / q->block_values) {
 		for (size_t i = 0; i < bytes; i += 8) {
 			uint64_t u = rng_next(&rng);
 
@@ -199,11 +246,11 @@ static void check_dequantize(enum ggml_type t)
 		for (int k = 0; k < n_tiers; k++) {
 			tiers[k][t].dequantize(out[0], out_f[k], N_VALUES);
 			if (!same_floats(out_f[0], out_f[k], N_VALUES))
-				note(&tally, k, "random", -1, tally.rows);
+				note(&tally, k, "random", -1, tally.blocks);
 		}
 		if (peer_loaded() && peer_dequantize(t, out[0], out_f[CPU_TIERS], N_VALUES) &&
 		    !same_floats(out_f[0], out_f[CPU_TIERS], N_VALUES))
-			note(&tally, CPU_TIERS, "random", -1, tally.rows);
+			note(&tally, CPU_TIERS, "random", -1, tally.blocks);
 	}
 	report("dequantize", q->name, &tally, "ggml");
 }
@@ -229,7 +276,7 @@ static void check_conv(void)
 	for (int which = 0; which < 6; which++) {
 		struct tally t = { 0 };
 
-		for (; t.rows < blocks / 8; t.rows++) {
+		for (; t.blocks < blocks / 8; t.blocks++) {
 			for (size_t i = 0; i < N_VALUES; i++) {
 				uint32_t u = (uint32_t)rng_next(&rng);
 
@@ -239,7 +286,7 @@ static void check_conv(void)
 				conv_into(&convs[k], which, out[k], out_f[k]);
 				if (memcmp(out[0], out[k], (N_VALUES - 3) * 2) ||
 				    memcmp(out_f[0], out_f[k], (N_VALUES - 3) * 4))
-					note(&t, k, "random", -1, t.rows);
+					note(&t, k, "random", -1, t.blocks);
 			}
 		}
 		report("conv", names[which], &t, "");
@@ -262,9 +309,9 @@ static double time_quantize(enum ggml_type t, int tier, const float *w)
 
 	do {
 		if (tier == CPU_TIERS)
-			peer_quantize(t, src, out[0], N_ROWS, ROW_VALUES, w);
+			peer_quantize(t, src, out[0], N_VALUES / BENCH_ROW, BENCH_ROW, w);
 		else
-			tiers[tier][t].quantize(src, out[0], N_VALUES, ROW_VALUES, w);
+			tiers[tier][t].quantize(src, out[0], N_VALUES, BENCH_ROW, w);
 		n += N_VALUES;
 		spent = now() - start;
 	} while (spent < 0.005);
@@ -284,6 +331,11 @@ static void bench(enum ggml_type t, bool weighted)
 
 				best[k] = best[k] == 0 || ns < best[k] ? ns : best[k];
 			}
+	if (tsv) {
+		fprintf(report_to, "%s%s\t%.3f\t%.3f\t%.2f\n", tiers[0][t].name, weighted ? "+imatrix" : "",
+			best[n_tiers - 1], best[CPU_TIERS], best[CPU_TIERS] / best[n_tiers - 1]);
+		return;
+	}
 	fprintf(report_to, "%-8s%c", tiers[0][t].name, weighted ? 'w' : ' ');
 	for (int k = 0; k < n_tiers; k++)
 		fprintf(report_to, "  %s %7.2f ns %8.1f M/s", cpu_tier_name((enum cpu_tier)k), best[k], 1e3 / best[k]);
@@ -300,7 +352,7 @@ static void bench_type(enum ggml_type t)
 
 	for (size_t i = 0; i < N_VALUES; i++)
 		src[i] = rng_normal(&rng) * 0.02f;
-	fill_weights(&rng, weights, ROW_VALUES, 0);
+	fill_weights(&rng, weights, BENCH_ROW, 0);
 	if (!tiers[0][t].needs_weights)
 		bench(t, false);
 	bench(t, true);
@@ -329,7 +381,8 @@ int main(int argc, char **argv)
 		{ "ggml", required_argument, NULL, 'g' },   { "type", required_argument, NULL, 't' },
 		{ "blocks", required_argument, NULL, 'n' }, { "iq-blocks", required_argument, NULL, 'i' },
 		{ "b11434", no_argument, NULL, 'e' },	    { "seed", required_argument, NULL, 's' },
-		{ "bench", no_argument, NULL, 'b' },	    { NULL, 0, NULL, 0 },
+		{ "bench", no_argument, NULL, 'b' },	    { "tsv", no_argument, NULL, 'v' },
+		{ "digest", no_argument, NULL, 'd' },	    { NULL, 0, NULL, 0 },
 	};
 	const char *type = NULL;
 	bool timing = false;
@@ -346,6 +399,8 @@ int main(int argc, char **argv)
 		case 's': seed = strtoull(optarg, NULL, 10); break;
 		case 'e': exact_peer = true; break;
 		case 'b': timing = true; break;
+		case 'v': tsv = true; break;
+		case 'd': digests = true; break;
 		default: return 2;
 		}
 	report_to = fdopen(dup(STDOUT_FILENO), "w");
@@ -353,6 +408,12 @@ int main(int argc, char **argv)
 		return 2;
 	for (n_tiers = 0; n_tiers <= (int)cpu_best_tier(); n_tiers++)
 		quant_fill((enum cpu_tier)n_tiers, tiers[n_tiers], &convs[n_tiers]);
+	for (int k = 0; k < n_tiers && !timing && !digests; k++)
+		fprintf(report_to, "%s%s", k ? " " : "tiers: ", cpu_tier_name((enum cpu_tier)k));
+	if (tsv)
+		fprintf(report_to, "type\tours ns\tggml ns\tratio\n");
+	else if (!timing && !digests)
+		fprintf(report_to, "\n");
 	if (!timing && !type)
 		check_conv();
 	for (int t = 0; t < GGML_TYPE_COUNT; t++)

@@ -27,7 +27,7 @@ float rng_normal(uint64_t *rng)
 	return s;
 }
 
-static uint32_t rng_below(uint64_t *rng, uint32_t n)
+uint32_t rng_below(uint64_t *rng, uint32_t n)
 {
 	return (uint32_t)((rng_next(rng) >> 32) * n >> 32);
 }

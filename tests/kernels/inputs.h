@@ -20,6 +20,8 @@ extern const int n_input_kinds;
 uint64_t rng_next(uint64_t *rng);
 /* Uniform in [0, 1). */
 float rng_unit(uint64_t *rng);
+/* Uniform in 0..n - 1. */
+uint32_t rng_below(uint64_t *rng, uint32_t n);
 /* About normal, mean 0, variance 1. */
 float rng_normal(uint64_t *rng);
 /* Importance weights of a column; kind 0: as an imatrix has them, 1: with zeros and spikes, 2: all zero, 3: some
