@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct made_model *m, uint64_t rows, uint64_t cols, const char *fmt, ...)
+/* BF16 unless changed. */
+static struct made_tensor *add(struct made_model *m, uint64_t rows, uint64_t cols, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static void add(struct made_model *m, uint64_t rows, uint64_t cols, const char *fmt, ...)
+static struct made_tensor *add(struct made_model *m, uint64_t rows, uint64_t cols, const char *fmt, ...)
 {
 	struct made_tensor *t;
 	va_list ap;
@@ -22,6 +23,8 @@ static void add(struct made_model *m, uint64_t rows, uint64_t cols, const char *
 	t->rows = rows;
 	t->cols = cols;
 	t->norm = !cols && strstr(t->name, "norm");
+	t->dtype = "BF16";
+	return t;
 }
 
 static void add_attention(struct made_model *m, unsigned layer, uint64_t h, uint64_t q, uint64_t kv, uint64_t head)
@@ -101,6 +104,96 @@ void describe_sparse(struct made_model *m)
 			snprintf(where, sizeof(where), "model.layers.%u.mlp.experts.%u", i, e);
 			add_mlp(m, where, h, ff);
 		}
+	}
+	add(m, h, 0, "model.norm.weight");
+	add(m, vocab, h, "lm_head.weight");
+}
+
+/* ---- DeepSeek-V3 ---- */
+
+/* FP8 with a scale for 128 × 128 values. */
+static void add_fp8(struct made_model *m, uint64_t rows, uint64_t cols, const char *where, const char *name)
+{
+	add(m, rows, cols, "%s.%s.weight", where, name)->dtype = "F8_E4M3";
+	add(m, (rows + 127) / 128, (cols + 127) / 128, "%s.%s.weight_scale_inv", where, name)->dtype = "F32";
+}
+
+static void add_fp8_mlp(struct made_model *m, const char *where, uint64_t h, uint64_t ff)
+{
+	add_fp8(m, ff, h, where, "gate_proj");
+	add_fp8(m, ff, h, where, "up_proj");
+	add_fp8(m, h, ff, where, "down_proj");
+}
+
+/* Queries and keys of 128 + 64 dimensions out of latents of 1536 and 512. */
+static void add_latent_attention(struct made_model *m, const char *layer, uint64_t h, uint64_t heads)
+{
+	char where[64];
+
+	add(m, h, 0, "%s.input_layernorm.weight", layer);
+	add(m, h, 0, "%s.post_attention_layernorm.weight", layer);
+	snprintf(where, sizeof(where), "%s.self_attn", layer);
+	add(m, 1536, 0, "%s.q_a_layernorm.weight", where);
+	add(m, 512, 0, "%s.kv_a_layernorm.weight", where);
+	add_fp8(m, 1536, h, where, "q_a_proj");
+	add_fp8(m, heads * 192, 1536, where, "q_b_proj");
+	add_fp8(m, 512 + 64, h, where, "kv_a_proj_with_mqa");
+	add_fp8(m, heads * 256, 512, where, "kv_b_proj");
+	add_fp8(m, h, heads * 128, where, "o_proj");
+}
+
+static void add_experts(struct made_model *m, const char *layer, uint64_t h, uint64_t ff, unsigned experts)
+{
+	char where[80];
+	unsigned e;
+
+	add(m, experts, h, "%s.mlp.gate.weight", layer);
+	add(m, experts, 0, "%s.mlp.gate.e_score_correction_bias", layer)->dtype = "F32";
+	snprintf(where, sizeof(where), "%s.mlp.shared_experts", layer);
+	add_fp8_mlp(m, where, h, ff);
+	for (e = 0; e < experts; e++) {
+		snprintf(where, sizeof(where), "%s.mlp.experts.%u", layer, e);
+		add_fp8_mlp(m, where, h, ff);
+	}
+}
+
+static const char deepseek_config[] =
+	"{\n  \"architectures\": [\n    \"DeepseekV3ForCausalLM\"\n  ],\n  \"model_type\": \"deepseek_v3\",\n"
+	"  \"hidden_size\": 7168,\n  \"intermediate_size\": 18432,\n  \"moe_intermediate_size\": 2048,\n"
+	"  \"num_hidden_layers\": 61,\n  \"num_nextn_predict_layers\": 1,\n  \"first_k_dense_replace\": 3,\n"
+	"  \"num_attention_heads\": 128,\n  \"num_key_value_heads\": 128,\n  \"q_lora_rank\": 1536,\n"
+	"  \"kv_lora_rank\": 512,\n  \"qk_nope_head_dim\": 128,\n  \"qk_rope_head_dim\": 64,\n  \"v_head_dim\": 128,\n"
+	"  \"n_routed_experts\": 256,\n  \"n_shared_experts\": 1,\n  \"num_experts_per_tok\": 8,\n  \"n_group\": 8,\n"
+	"  \"topk_group\": 4,\n  \"norm_topk_prob\": true,\n  \"routed_scaling_factor\": 2.5,\n"
+	"  \"scoring_func\": \"sigmoid\",\n  \"vocab_size\": 129280,\n  \"rms_norm_eps\": 1e-06,\n"
+	"  \"rope_theta\": 10000,\n  \"rope_scaling\": {\n    \"type\": \"yarn\",\n    \"factor\": 40,\n"
+	"    \"original_max_position_embeddings\": 4096,\n    \"beta_fast\": 32,\n    \"beta_slow\": 1,\n"
+	"    \"mscale\": 1.0,\n    \"mscale_all_dim\": 1.0\n  },\n  \"max_position_embeddings\": 163840,\n"
+	"  \"tie_word_embeddings\": false,\n  \"torch_dtype\": \"bfloat16\",\n  \"quantization_config\": {\n"
+	"    \"quant_method\": \"fp8\",\n    \"fmt\": \"e4m3\",\n    \"activation_scheme\": \"dynamic\",\n"
+	"    \"weight_block_size\": [\n      128,\n      128\n    ]\n  }\n}";
+
+void describe_deepseek(struct made_model *m)
+{
+	const uint64_t h = 7168, vocab = 129280;
+	char layer[32], mlp[48];
+	unsigned i;
+
+	m->name = "DeepSeek-V3-671B-shaped";
+	m->tokenizer = "gpt-2";
+	m->seed = "1";
+	m->shards = 163;
+	m->sparse = true;
+	m->config = deepseek_config;
+	add(m, vocab, h, "model.embed_tokens.weight");
+	for (i = 0; i < 62; i++) {
+		snprintf(layer, sizeof(layer), "model.layers.%u", i);
+		snprintf(mlp, sizeof(mlp), "%s.mlp", layer);
+		add_latent_attention(m, layer, h, 128);
+		if (i < 3)
+			add_fp8_mlp(m, mlp, h, 18432);
+		else
+			add_experts(m, layer, h, 2048, 256);
 	}
 	add(m, h, 0, "model.norm.weight");
 	add(m, vocab, h, "lm_head.weight");

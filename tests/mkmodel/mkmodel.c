@@ -4,6 +4,7 @@
  *   mkmodel [--copy] [--tokenizers DIR] SPEC.json OUT    OUT/<name of the spec>
  *   mkmodel --big OUT                                    1.2 GB, the shape of Qwen3-0.6B
  *   mkmodel --sparse-1tb OUT                             1 TB of holes, 46,623 tensors in 64 shards
+ *   mkmodel --sparse-671b OUT                            0.7 TB of holes, DeepSeek-V3's shape in FP8
  *
  * A spec names text files, JSON values, tokenizer files to link (--copy: to copy) and tensors; see fill.h for their
  * bytes. Prints the path of the directory.
@@ -13,7 +14,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-static const char usage[] = "usage: mkmodel [--copy] [--tokenizers DIR] SPEC.json OUT | --big OUT | --sparse-1tb OUT";
+static const char usage[] = "usage: mkmodel [--copy] [--tokenizers DIR] SPEC.json OUT | --big OUT | "
+			    "--sparse-1tb OUT | --sparse-671b OUT";
 
 int main(int argc, char **argv)
 {
@@ -21,6 +23,7 @@ int main(int argc, char **argv)
 						 { "tokenizers", required_argument, NULL, 't' },
 						 { "big", no_argument, NULL, 'b' },
 						 { "sparse-1tb", no_argument, NULL, 's' },
+						 { "sparse-671b", no_argument, NULL, 'd' },
 						 { NULL, 0, NULL, 0 } };
 	const char *tokenizers = getenv("HFGGUF_TEST_TOKENIZERS");
 	struct made_model m = { 0 };
@@ -36,6 +39,8 @@ int main(int argc, char **argv)
 			describe_big(&m);
 		else if (c == 's')
 			describe_sparse(&m);
+		else if (c == 'd')
+			describe_deepseek(&m);
 		else
 			die("%s", usage);
 	}

@@ -244,11 +244,11 @@ static void put_shard(const struct made_model *m, const char *path, size_t from,
 		t = &m->tensors[i];
 		snprintf(shape, sizeof(shape), t->cols ? "%llu,%llu" : "%llu", (unsigned long long)t->rows,
 			 (unsigned long long)t->cols);
-		header_tensor(&h, t->name, strlen(t->name), "BF16", shape, 2 * made_elements(t));
+		header_tensor(&h, t->name, strlen(t->name), t->dtype, shape, dtype_size(t->dtype) * made_elements(t));
 	}
 	header_finish(&h, f);
 	for (i = from; i < to && !m->sparse; i++)
-		fill(f, m->seed, m->tensors[i].name, "BF16", made_elements(&m->tensors[i]),
+		fill(f, m->seed, m->tensors[i].name, m->tensors[i].dtype, made_elements(&m->tensors[i]),
 		     m->tensors[i].norm ? norm : weight);
 	fflush(f);
 	if (m->sparse && ftruncate(fileno(f), ftello(f) + (off_t)h.bytes))
@@ -284,7 +284,7 @@ static void put_index(const struct made_model *m, const char *dir)
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		total += 2 * made_elements(&m->tensors[i]);
+		total += dtype_size(m->tensors[i].dtype) * made_elements(&m->tensors[i]);
 	fprintf(f, "{\n  \"metadata\": {\n    \"total_size\": %llu\n  },\n  \"weight_map\": {",
 		(unsigned long long)total);
 	for (i = 0; i < m->n; i++) {

@@ -11,6 +11,7 @@
 struct made_tensor {
 	char name[96];
 	uint64_t rows, cols; /* cols 0: one dimension */
+	const char *dtype;   /* as in safetensors */
 	bool norm;	     /* 1 + u/8 instead of bell/16 */
 };
 
@@ -40,5 +41,7 @@ void make_from_code(const struct made_model *m, const char *out, const char *tok
 void describe_big(struct made_model *m);
 /* A Qwen3-MoE checkpoint of 1 TB: 60 layers of 256 experts in 64 sparse shards. */
 void describe_sparse(struct made_model *m);
+/* A checkpoint of DeepSeek-V3's shape, 671B parameters in FP8 with scales: 61 layers and one more, 256 experts each. */
+void describe_deepseek(struct made_model *m);
 
 #endif

@@ -1,4 +1,4 @@
-# Size and memory: a sparse checkpoint of 1 TB, and 1.2 GB read through a mount.
+# Size and memory: sparse checkpoints of 1 TB and of DeepSeek-V3's shape, and 1.2 GB read through a mount.
 # Times are the best of three: idle, a two-core machine needs half of the limits, but it may not be idle.
 . "$(dirname "$0")/../lib.bash"
 scratch
@@ -29,19 +29,20 @@ least() { sort -n | head -n 1 | cut -d' ' -f1; }
 
 plan_three_times() {
 	local i
+	rm -f "$TMP/times"
 	for i in 1 2 3; do
 		"$TOOLS/maxrss" "$TMP/use" "$HFGGUF" plan "$model" >"$TMP/plan" || return
 		cat "$TMP/use" >>"$TMP/times"
 	done
 }
 
-sparse_plan() {
+sparse_plan() { # WHAT LIMIT_MS LIMIT_KIB TENSOR
 	local ms kib
-	check "scale: plan of 1 TB in 46,623 tensors" plan_three_times || return
+	check "scale: plan of $1" plan_three_times || return
 	read -r ms kib <"$TMP/use"
-	within "time of the plan of 1 TB" "$(least <"$TMP/times")" "$plan_limit_ms" ms
-	within "memory of the plan of 1 TB" "$kib" $plan_limit_kib KiB
-	check "scale: the plan names the experts of the last layer" grep -q 'blk.59.ffn_down_exps.weight' "$TMP/plan"
+	within "time of the plan of $1" "$(least <"$TMP/times")" "$2" ms
+	within "memory of the plan of $1" "$kib" "$3" KiB
+	check "scale: the plan of $1 names the experts of the last layer" grep -q "$4" "$TMP/plan"
 }
 
 random_reads() { # FILE SIZE COUNT: 4 KiB reads all over the file
@@ -80,6 +81,23 @@ sparse_mount() {
 	check "scale: it unmounts" unmount "$mnt"
 }
 
+# A page of one expert's rows, of 7.5 GB that 256 experts' matrices are stacked to: only they and their scales are read.
+expert_reads() {
+	local mnt=$TMP/deepseek file before at offset size
+	mounted "$mnt" outtype=bf16 || return
+	file=$(echo "$mnt"/*.gguf)
+	read -r offset size < <(awk '$1 == "blk.40.ffn_up_exps.weight" { print $6, $7 }' "$TMP/plan")
+	check "scale: the plan tells where 256 experts lie" test "$size" = $((256 * 2048 * 7168 * 2)) || return
+	for at in 3 100 255; do
+		before=$(bytes_read "$pid")
+		check "scale: a page of expert $at is read" test "$(dd if="$file" bs=4096 count=1 iflag=direct status=none \
+			skip=$(((offset + size / 256 * at + size / 512) / 4096)) | wc -c)" = 4096
+		within "source bytes read for a page of expert $at" $(($(bytes_read "$pid") - before)) $((512 << 10)) bytes
+	done
+	within "memory of the daemon that read them" "$(peak_kib "$pid")" $read_limit_kib KiB
+	check "scale: it unmounts" unmount "$mnt"
+}
+
 big_mount() {
 	local mnt=$TMP/big start ms sum want
 	want=$(awk -F'\t' '$2 == "outtype=q8_0" { print $5 }' "$ROOT/tests/data/big.tsv")
@@ -93,8 +111,13 @@ big_mount() {
 	check "scale: it unmounts" unmount "$mnt"
 }
 
+model=$("$MKMODEL" --sparse-671b "$TMP")
+sparse_plan "671B parameters in FP8, 61 layers of 256 experts" "${SCALE_PLAN_MS:-3000}" $((500 * 1024)) \
+	'blk.60.ffn_down_exps.weight'
+fuse_missing >/dev/null || expert_reads
+rm -rf "$model"
 model=$("$MKMODEL" --sparse-1tb "$TMP")
-sparse_plan
+sparse_plan "1 TB in 46,623 tensors" "$plan_limit_ms" $plan_limit_kib 'blk.59.ffn_down_exps.weight'
 if why=$(fuse_missing); then
 	skipped "scale: mounts" "$why"
 	exit
