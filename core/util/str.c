@@ -102,11 +102,18 @@ void buf_free(struct buf *b)
 	*b = (struct buf)BUF_INIT;
 }
 
-static struct map_slot *map_probe(const struct map *m, const char *key, size_t len)
+uint32_t map_hash(const char *key, size_t len)
 {
-	size_t i = XXH3_64bits(key, len) & m->mask;
+	return (uint32_t)XXH3_64bits(key, len);
+}
 
-	while (m->slots[i].key && (m->slots[i].len != len || memcmp(m->slots[i].key, key, len)))
+/* The hash is kept: most other keys are told apart, and the table grows, without a look at their text. */
+static struct map_slot *map_probe(const struct map *m, const char *key, size_t len, uint32_t hash)
+{
+	size_t i = hash & m->mask;
+
+	while (m->slots[i].key &&
+	       (m->slots[i].hash != hash || m->slots[i].len != len || memcmp(m->slots[i].key, key, len)))
 		i = (i + 1) & m->mask;
 	return &m->slots[i];
 }
@@ -118,9 +125,15 @@ static bool map_grow(struct map *m)
 
 	if (!bigger.slots)
 		return false;
-	for (size_t i = 0; m->slots && i <= m->mask; i++)
-		if (m->slots[i].key)
-			*map_probe(&bigger, m->slots[i].key, m->slots[i].len) = m->slots[i];
+	for (size_t i = 0; m->slots && i <= m->mask; i++) {
+		size_t to = m->slots[i].hash & bigger.mask;
+
+		if (!m->slots[i].key)
+			continue;
+		while (bigger.slots[to].key)
+			to = (to + 1) & bigger.mask;
+		bigger.slots[to] = m->slots[i];
+	}
 	free(m->slots);
 	*m = bigger;
 	return true;
@@ -128,22 +141,40 @@ static bool map_grow(struct map *m)
 
 bool map_set(struct map *m, const char *key, size_t len, uint32_t value)
 {
+	uint32_t hash = map_hash(key, len);
 	struct map_slot *s;
 
 	if (len > UINT32_MAX || ((!m->slots || m->n * 4 >= m->mask * 3) && !map_grow(m)))
 		return false;
-	s = map_probe(m, key, len);
+	s = map_probe(m, key, len, hash);
 	if (!s->key)
 		m->n++;
-	*s = (struct map_slot){ key, (uint32_t)len, value };
+	*s = (struct map_slot){ key, (uint32_t)len, value, hash };
 	return true;
+}
+
+void map_fetch_slot(const struct map *m, uint32_t hash)
+{
+	if (m->slots)
+		__builtin_prefetch(&m->slots[hash & m->mask]);
+}
+
+void map_fetch_key(const struct map *m, uint32_t hash)
+{
+	if (m->slots && m->slots[hash & m->mask].key)
+		__builtin_prefetch(m->slots[hash & m->mask].key);
+}
+
+const struct map_slot *map_find_hashed(const struct map *m, const char *key, size_t len, uint32_t hash)
+{
+	const struct map_slot *s = m->slots ? map_probe(m, key, len, hash) : NULL;
+
+	return s && s->key ? s : NULL;
 }
 
 const struct map_slot *map_find(const struct map *m, const char *key, size_t len)
 {
-	const struct map_slot *s = m->slots ? map_probe(m, key, len) : NULL;
-
-	return s && s->key ? s : NULL;
+	return map_find_hashed(m, key, len, map_hash(key, len));
 }
 
 int64_t map_get(const struct map *m, const char *key)
@@ -220,15 +251,31 @@ int utf8_next(const char *ps, const char *end, uint32_t *cp)
 	return 0;
 }
 
+/* Bytes below 0x80 at p, a multiple of eight. */
+static size_t ascii_run(const char *p, const char *end)
+{
+	const char *start = p;
+	uint64_t eight;
+
+	for (; end - p >= 8; p += 8) {
+		memcpy(&eight, p, 8);
+		if (eight & 0x8080808080808080u)
+			break;
+	}
+	return (size_t)(p - start);
+}
+
 bool utf8_valid(const char *p, size_t n)
 {
 	const char *end = p + n;
 	uint32_t cp;
 
 	while (p < end) {
-		int k = utf8_next(p, end, &cp);
+		int k;
 
-		if (!k)
+		p += ascii_run(p, end);
+		k = utf8_next(p, end, &cp);
+		if (!k && p < end)
 			return false;
 		p += k;
 	}

@@ -28,7 +28,7 @@ void buf_free(struct buf *b);
 struct map {
 	struct map_slot {
 		const char *key;
-		uint32_t len, value;
+		uint32_t len, value, hash;
 	} *slots;
 	size_t n, mask;
 };
@@ -39,6 +39,12 @@ struct map {
 bool map_set(struct map *m, const char *key, size_t len, uint32_t value);
 /* The slot of a key, or NULL. */
 const struct map_slot *map_find(const struct map *m, const char *key, size_t len);
+/* The same in steps, for many keys at a time: the slot and the key that a look-up will read come to the cache
+ * meanwhile. A fetch only hints. */
+uint32_t map_hash(const char *key, size_t len);
+void map_fetch_slot(const struct map *m, uint32_t hash);
+void map_fetch_key(const struct map *m, uint32_t hash);
+const struct map_slot *map_find_hashed(const struct map *m, const char *key, size_t len, uint32_t hash);
 /* Value of a NUL-terminated key, or -1. */
 int64_t map_get(const struct map *m, const char *key);
 void map_free(struct map *m);

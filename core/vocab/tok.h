@@ -204,6 +204,7 @@ struct bpe_work *bpe_work_new(void);
 void bpe_work_free(struct bpe_work *w);
 struct bpe_merges *bpe_merges_new(struct arena *mem, size_t n);
 void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id, bool replace);
+void bpe_merges_fetch(const struct bpe_merges *m, uint32_t left, uint32_t right); /* to the cache, before set */
 struct trie *unigram_trie_new(const struct tok_model *m);
 
 /* tok_post.c */
@@ -251,11 +252,13 @@ int tok_parse_model(struct tokenizer *t, const json *j, const struct tok_cut *cu
 /* One entry; text stays borrowed. */
 int tok_model_token(struct tokenizer *t, struct tspan token, double id, struct err *err);
 int tok_model_piece(struct tokenizer *t, struct tspan piece, double score, struct err *err); /* Unigram: the next id */
-int tok_model_merge(struct tokenizer *t, struct tspan a, struct tspan b, struct err *err);
-int tok_model_merges(struct tokenizer *t, struct err *err); /* resolves the list of merges */
 /* Fills what follows from the vocabulary: byte tokens, unknown id, sizes. */
 int tok_model_finish(struct tokenizer *t, struct err *err);
 void tok_model_free(struct tok_model *m);
+
+/* tok_merges.c: one entry; the list as ids, once the vocabulary is complete. */
+int tok_model_merge(struct tokenizer *t, struct tspan a, struct tspan b, struct err *err);
+int tok_model_merges(struct tokenizer *t, struct err *err);
 
 /* tok_load.c */
 /* pipeline: all of it; else only t->file_added. */

@@ -62,6 +62,11 @@ struct bpe_merges *bpe_merges_new(struct arena *mem, size_t n)
 	return m;
 }
 
+void bpe_merges_fetch(const struct bpe_merges *m, uint32_t left, uint32_t right)
+{
+	__builtin_prefetch(&m->v[hash_pair((uint64_t)left << 32 | right) & m->mask]);
+}
+
 void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id, bool replace)
 {
 	uint64_t pair = (uint64_t)left << 32 | right;

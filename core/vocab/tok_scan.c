@@ -29,28 +29,27 @@ static char *skip_string(char *p, char *end)
 
 static char *skip_brackets(char *p, char *end)
 {
+	static const unsigned char marks[256] = { ['"'] = 1, ['{'] = 1, ['['] = 1, ['}'] = 1, [']'] = 1 };
 	size_t depth = 0;
 
-	while (p < end) {
-		switch (*p) {
-		case '"':
+	for (;;) {
+		while (p < end && !marks[(unsigned char)*p])
+			p++;
+		if (p >= end)
+			return NULL;
+		if (*p == '"') {
 			p = skip_string(p, end);
 			if (!p)
 				return NULL;
-			continue;
-		case '{':
-		case '[':
-			depth++;
-			break;
-		case '}':
-		case ']':
+		} else if (*p == ']' || *p == '}') {
+			p++;
 			if (!--depth)
-				return p + 1;
-			break;
+				return p;
+		} else {
+			p++;
+			depth++;
 		}
-		p++;
 	}
-	return NULL;
 }
 
 static char *skip_value(char *p, char *end)

@@ -1,9 +1,11 @@
-# Size and memory: sparse checkpoints of 1 TB and of DeepSeek-V3's shape, and 1.2 GB read through a mount.
+# Size and memory: a tokenizer of 33 MB, sparse checkpoints of 1 TB and of DeepSeek-V3's shape, and 1.2 GB read through
+# a mount.
 # Times are the best of three: idle, a two-core machine needs half of the limits, but it may not be idle.
 . "$(dirname "$0")/../lib.bash"
 scratch
 
 plan_limit_ms=${SCALE_PLAN_MS:-2000} plan_limit_kib=$((300 * 1024)) read_limit_kib=$((200 * 1024))
+tokens_limit_ms=${SCALE_TOKENS_MS:-1500} tokens_limit_kib=$((400 * 1024))
 
 # within DESCRIPTION VALUE LIMIT UNIT
 within() {
@@ -34,6 +36,26 @@ plan_three_times() {
 		"$TOOLS/maxrss" "$TMP/use" "$HFGGUF" plan "$model" >"$TMP/plan" || return
 		cat "$TMP/use" >>"$TMP/times"
 	done
+}
+
+name_three_times() { # the hash is unknown: the rules are looked at too
+	local i
+	for i in 1 2 3; do
+		"$TOOLS/maxrss" "$TMP/use" "$HFGGUF" tokens --pre "$TMP/tokenizer" >"$TMP/name" 2>&1 || return
+		cat "$TMP/use" >>"$TMP/tokens"
+	done
+}
+
+big_tokenizer() {
+	local ms kib
+	mkdir "$TMP/tokenizer"
+	check "scale: a tokenizer.json of 33 MB is made" \
+		python3 "$ROOT/tests/tools/big_tokenizer.py" "$TMP/tokenizer/tokenizer.json" || return
+	check "scale: its check text is hashed" name_three_times || return
+	read -r ms kib <"$TMP/use"
+	within "time of the hash" "$(least <"$TMP/tokens")" "$tokens_limit_ms" ms
+	within "memory of the hash" "$kib" $tokens_limit_kib KiB
+	rm -r "$TMP/tokenizer"
 }
 
 sparse_plan() { # WHAT LIMIT_MS LIMIT_KIB TENSOR
@@ -111,6 +133,7 @@ big_mount() {
 	check "scale: it unmounts" unmount "$mnt"
 }
 
+big_tokenizer
 model=$("$MKMODEL" --sparse-671b "$TMP")
 sparse_plan "671B parameters in FP8, 61 layers of 256 experts" "${SCALE_PLAN_MS:-3000}" $((500 * 1024)) \
 	'blk.60.ffn_down_exps.weight'
