@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Makes `next` the text; zero is how much of it comes from offset 0. */
+/* Makes `next` the text; zero is how much of it comes from offset 0: whole characters, also when one of them was
+ * composed with what followed. */
 static bool advance(struct tok_run *r, struct tok_ntext *t, size_t zero)
 {
 	struct buf now = t->now;
@@ -16,6 +17,8 @@ static bool advance(struct tok_run *r, struct tok_ntext *t, size_t zero)
 	t->now = t->next;
 	t->next = now;
 	t->next.n = 0;
+	while (zero < t->now.n && ((unsigned char)t->now.p[zero] & 0xC0) == 0x80)
+		zero++;
 	t->zero = zero < t->now.n ? zero : t->now.n;
 	return true;
 }

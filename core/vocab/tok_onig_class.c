@@ -148,14 +148,14 @@ static void add_items(struct onig_set *s, const char *items, bool negated)
 	buf_free(&b);
 }
 
-/* Everything but spaces, controls, surrogates and unassigned code points. */
+/* Everything but spaces, controls and unassigned code points (and surrogates, which no text has). */
 static void add_graph(struct onig_set *s, bool print, bool negated)
 {
 	struct onig_set inner = { BUF_INIT, BUF_INIT, BUF_INIT };
 	struct buf text = BUF_INIT;
 
 	onig_add_named(&inner, "cn cc", false);
-	buf_puts(&inner.items, print ? "\\x{2028}\\x{2029}\\x{d800}-\\x{dfff}" : SPACE);
+	buf_puts(&inner.items, print ? "\\x{2028}\\x{2029}" : SPACE);
 	onig_set_text(&inner, !negated, &text);
 	add_alt(s, "", &text, "");
 	buf_free(&text);
@@ -239,6 +239,8 @@ static int parse_property(struct onig *o, struct onig_set *s, bool negated)
 		return onig_refuse(o, "a property of upper or lower case in a case-insensitive group");
 	if (n == 10 && !memcmp(name, "posixpunct", 10))
 		onig_add_named(s, "p s", negated);
+	else if (str_in(name, "cs surrogate")) /* no text has any */
+		onig_add_named(s, "", negated);
 	else if ((p = find_property(name, n)))
 		add_property(s, p, negated);
 	else if (!add_posix(s, name, n, negated))

@@ -1,4 +1,4 @@
-/* Made by tests/unidata.py: where Oniguruma 6.9.10 (Unicode 16) and PCRE2 10.42 (Unicode 14) differ. */
+/* Where Oniguruma 6.9.10 (Unicode 16) and PCRE2 10.42 (Unicode 14) differ. */
 #include "core/vocab/tok_unidata.h"
 
 static const struct cp_range ranges[] = {

@@ -143,6 +143,14 @@ bool uc_normalize(enum uc_form form, const char *p, size_t n, struct buf *out)
 	return normalize_run(options[form], run, (size_t)(p - run), out) && !out->failed;
 }
 
+static bool extends(uint32_t before, uint32_t cp)
+{
+	int class = (int)utf8proc_get_property((utf8proc_int32_t)before)->boundclass;
+
+	return cp >= 0x897 && uc_in(&tok_new_marks, cp) && class != UTF8PROC_BOUNDCLASS_CONTROL &&
+	       class != UTF8PROC_BOUNDCLASS_CR && class != UTF8PROC_BOUNDCLASS_LF;
+}
+
 size_t uc_grapheme(const char *p, size_t n)
 {
 	const char *end = p + n, *q = p;
@@ -153,7 +161,8 @@ size_t uc_grapheme(const char *p, size_t n)
 	while (q < end) {
 		int k = utf8_next(q, end, &cp);
 
-		if (!k || utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)cp, &state))
+		if (!k || (utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)cp, &state) &&
+			   !extends(before, cp)))
 			break;
 		q += k;
 		before = cp;

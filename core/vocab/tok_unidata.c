@@ -1,4 +1,4 @@
-/* Made by tests/unidata.py from the tokenizers library 0.22.2, PCRE2 10.42 and utf8proc 2.8. */
+/* From the tokenizers library 0.22.2, PCRE2 10.42 and utf8proc 2.8. */
 #include "core/vocab/tok_unidata.h"
 
 static const struct cp_range numeric_ranges[] = {
@@ -284,6 +284,13 @@ static const struct cp_range combining_ranges[] = {
 	{ 0x1E8D0, 0x1E8D6 }, { 0x1E944, 0x1E94A }, { 0xE0100, 0xE01EF },
 };
 const struct cp_table tok_combining = { combining_ranges, 250 };
+
+static const struct cp_range new_marks[] = {
+	{ 0x897, 0x897 }, { 0x10D69, 0x10D6D }, { 0x10EFC, 0x10EFC }, { 0x113B8, 0x113C0 }, { 0x113C2, 0x113C2 },
+	{ 0x113C5, 0x113C5 }, { 0x113C7, 0x113CA }, { 0x113CC, 0x113D0 }, { 0x113D2, 0x113D2 }, { 0x113E1, 0x113E2 },
+	{ 0x11F5A, 0x11F5A }, { 0x1611E, 0x1612F }, { 0x1E5EE, 0x1E5EF },
+};
+const struct cp_table tok_new_marks = { new_marks, 13 };
 
 static const struct cp_range nonspacing_ranges[] = {
 	{ 0x300, 0x33F }, { 0x342, 0x342 }, { 0x345, 0x36F }, { 0x483, 0x487 }, { 0x591, 0x5BD }, { 0x5BF, 0x5BF },

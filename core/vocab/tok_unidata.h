@@ -1,7 +1,7 @@
 /*
  * Unicode facts as the tokenizers library 0.22.2 knows them: its parts were built with different versions of Unicode
  * (Oniguruma 16, the Rust standard library 17, the normalizer and the category tables 9 or so), and the libraries used
- * here with others again (PCRE2 14, utf8proc 15). Tables of sorted, disjoint ranges; tests/unidata.py makes them.
+ * here with others again (PCRE2 14, utf8proc 15). Tables of sorted, disjoint ranges, found by asking each of them for every code point.
  */
 #ifndef CORE_VOCAB_TOK_UNIDATA_H
 #define CORE_VOCAB_TOK_UNIDATA_H
@@ -32,6 +32,7 @@ extern const struct cp_table tok_word;        /* \w of the regex crate */
 extern const struct cp_table tok_control;     /* what BertNormalizer's clean_text removes */
 extern const struct cp_table tok_combining;   /* what StripAccents removes */
 extern const struct cp_table tok_nonspacing;  /* what BertNormalizer's strip_accents removes */
+extern const struct cp_table tok_new_marks;   /* extend a grapheme, unknown to utf8proc */
 /* Newer than the normalizer's Unicode: starters without decomposition to it. */
 extern const struct cp_table tok_unnormalized;
 

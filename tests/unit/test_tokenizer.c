@@ -5,6 +5,13 @@ struct step { /* a normalizer or pre-tokenizer, and what it makes of a text */
 	const char *sentence, *json, *text, *want;
 };
 
+/* A charsmap (a double array, base64) that turns A into a. */
+#define A32 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+#define LOWER_A                                                                                                        \
+	"{'type':'Precompiled','precompiled_charsmap':'CAEAAAAE"                                                       \
+	A32 A32 A32 A32 A32 A32 A32 A32 A32 A32                                                       \
+	"AAAAAAAAAAAAAAAAAABBBQAAAAAAAGEA'}"
+
 static void test_normalizers(void)
 {
 	static const struct step rows[] = {
@@ -28,6 +35,14 @@ static void test_normalizers(void)
 		  "{'type':'BertNormalizer','clean_text':true,'handle_chinese_chars':true,'strip_accents':null,"
 		  "'lowercase':true}",
 		  "\x01\xc3\x89\t\xe4\xb8\xad", "e  \xe4\xb8\xad " },
+		{ "a normalizer that composes keeps what belongs to the first character",
+		  "{'type':'Sequence','normalizers':[{'type':'NFC'},{'type':'NFD'},{'type':'NFC'},{'type':'NFD'}]}",
+		  "A\xcc\x8a\xcc\xa3", "A\xcc\xa3\xcc\x8a" },
+		{ "Precompiled replaces what begins a grapheme, and the rest of it goes", LOWER_A, "A\xcc\x81 bA",
+		  "a ba" },
+		{ "Precompiled knows the marks of Unicode 16", LOWER_A, "A\xe0\xa2\x97", "a" },
+		{ "Precompiled leaves what follows a control character", LOWER_A, "\x01\xe0\xa2\x97",
+		  "\x01\xe0\xa2\x97" },
 		{ "Nmt turns format characters into spaces", "{'type':'Nmt'}", "a\xe2\x80\x8b\x01" "b", "a b" },
 		{ "ByteLevel writes bytes as characters", "{'type':'ByteLevel'}", "\xc3\xa9", "\xc3\x83\xc2\xa9" },
 		{ "a Sequence applies all",
@@ -90,6 +105,8 @@ static void test_pre_tokenizers(void)
 		  "a b", "\xc4\xa0" "a\xc4\xa0" "b" },
 		{ "an interval with a plus repeats, and is not possessive", PATTERN("\\\\p{N}{2}+"), "12345", "1234|5"
 		  },
+		{ "[[:print:]] takes spaces, not controls", PATTERN("[[:print:]]+"), "a b\x01" "c", "a b|\x01|c" },
+		{ "\\p{Cs} matches nothing", PATTERN("\\\\P{Cs}b|\\\\p{Cs}"), "abcb", "ab|cb" },
 		{ "a class intersection narrows the class", PATTERN("[\\\\p{L}&&[^a-c]]+"), "abxyzc", "ab|xyz|c" },
 		{ "\\h is a hexadecimal digit", PATTERN("\\\\h+"), "xaf", "x|af" },
 		{ "\\s leaves the Mongolian separator alone", PATTERN("\\\\s"), "a\xe1\xa0\x8e" "b\xc2\x85" "c",
