@@ -7,6 +7,7 @@ specs.tar.xz       a spec for each model, for mkmodel
 tokenizers.tar.xz  the tokenizer files that specs link, and extra/ with the working folder of the runs
 real.tsv           as golden.tsv, for the two models of tests/real/make_real.py
 smollm.tar.xz      the tokenizer of SmolLM2
+expect.tar.xz      27 real tokenizers, pruned (prune.py), the ids of 18 texts with each and the names of their pre-tokenizers
 --tables           print golden.tsv to stdout and write nothing, to see whether the folder is up to date
 """
 import hashlib, io, json, lzma, os, sys, tarfile, tempfile
@@ -74,6 +75,17 @@ def models(zoo, zoolib):
             yield "\t".join(fields + [tree_hash(root)])
 
 
+def pack_expected(out, tokenizers, prune):
+    texts = {}
+    for line in open(os.path.join(tokenizers, "expect.jsonl")):
+        row = json.loads(line)
+        texts.setdefault(row["key"], []).append(row["text"])
+    with tempfile.TemporaryDirectory() as tmp:
+        for key in texts:
+            prune.prune(os.path.join(tokenizers, key), os.path.join(tmp, key), texts[key])
+        pack(out, [*below(tmp, "expect/"), *(("expect/" + name, os.path.join(tokenizers, name)) for name in ("expect.jsonl", "pre.tsv"))])
+
+
 def main():
     shared = sys.argv[1]
     zoo = os.path.join(shared, "zoo")
@@ -90,6 +102,8 @@ def main():
     pack(os.path.join(here, "tokenizers.tar.xz"), [*below(os.path.join(zoo, "tokenizers"), "tokenizers/"),
                                                    *below(os.path.join(zoo, "data"), "extra/")])
     pack(os.path.join(here, "smollm.tar.xz"), below(os.path.join(shared, "tokenizers", "smollm"), "smollm/"))
+    import prune
+    pack_expected(os.path.join(here, "expect.tar.xz"), os.path.join(shared, "tokenizers"), prune)
 
 
 if __name__ == "__main__":
