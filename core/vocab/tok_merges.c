@@ -38,7 +38,8 @@ static int not_known(const struct merge_keys *k, size_t i, struct err *err)
 {
 	const struct tspan *a = &k->key[LEFT], *b = &k->key[RIGHT];
 
-	return err_set(err, HFGGUF_CORRUPT, "merge %zu of the tokenizer (\"%.*s\" \"%.*s\") is not in its vocabulary", i,
+	return err_set(err, HFGGUF_CORRUPT,
+		       "merge %zu of the tokenizer (\"%.*s\" \"%.*s\") is not in its vocabulary", i,
 		       (int)(a->n < 80 ? a->n : 80), a->p, (int)(b->n < 80 ? b->n : 80), b->p);
 }
 

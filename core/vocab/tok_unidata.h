@@ -1,7 +1,8 @@
 /*
  * Unicode facts as the tokenizers library 0.22.2 knows them: its parts were built with different versions of Unicode
  * (Oniguruma 16, the Rust standard library 17, the normalizer and the category tables 9 or so), and the libraries used
- * here with others again (PCRE2 14, utf8proc 15). Tables of sorted, disjoint ranges, found by asking each of them for every code point.
+ * here with others again (PCRE2 14, utf8proc 15). Tables of sorted, disjoint ranges, found by asking each of them for
+ * every code point.
  */
 #ifndef CORE_VOCAB_TOK_UNIDATA_H
 #define CORE_VOCAB_TOK_UNIDATA_H
