@@ -28,9 +28,9 @@ static const struct known {
 	{ "debug", PLAIN, FOR_FLAG, FIELD(debug) },
 	{ "allow_other", PLAIN, FOR_FLAG, FIELD(allow_other) },
 	{ "allow_root", PLAIN, FOR_FLAG, FIELD(allow_root) },
+	{ "auto_unmount", PLAIN, FOR_FLAG, FIELD(auto_unmount) },
 	{ "remount", PLAIN, FOR_FLAG, FIELD(remount) },
 
-	{ "auto_unmount", PLAIN, FOR_LIBFUSE, 0 },
 	{ "fsname", VALUED, FOR_LIBFUSE, 0 },
 	{ "max_read", VALUED, FOR_LIBFUSE, 0 },
 	{ "context", VALUED, FOR_LIBFUSE, 0 },

@@ -16,7 +16,7 @@ struct mount_opts {
 	unsigned timeout_s;     /* idle seconds until unmount, 0: never */
 	unsigned readahead_kib; /* wanted for the mount's device, 0: leave the kernel's */
 	unsigned max_threads;   /* FUSE threads, 0: by the number of processors */
-	bool foreground, debug, allow_other, allow_root, fsname, remount;
+	bool foreground, debug, allow_other, allow_root, auto_unmount, fsname, remount;
 };
 
 /* Readies a struct with the defaults. */

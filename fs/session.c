@@ -1,6 +1,7 @@
 #include "fs/front.h"
 
 #include "fs/fuse_ops.h"
+#include "fs/guard.h"
 #include "fs/mount_main.h"
 #include "fs/say.h"
 #include "fs/status_dir.h"
@@ -40,15 +41,22 @@ static unsigned count_threads(const struct mount_opts *o)
 	return (unsigned)(n < least ? least : n > MAX_THREADS ? MAX_THREADS : n);
 }
 
+/* What the mount lets in besides its owner, or "". */
+static const char *allowed(const struct front *f)
+{
+	if (f->opts->allow_root)
+		return ",allow_root";
+	return f->opts->allow_other || !geteuid() ? ",allow_other" : "";
+}
+
 static char *libfuse_options(const struct front *f)
 {
 	struct buf b = BUF_INIT;
 
 	buf_puts(&b, "ro,default_permissions,subtype=hfgguf");
-	if (f->opts->allow_root)
-		buf_puts(&b, ",allow_root");
-	else if (f->opts->allow_other || !geteuid())
-		buf_puts(&b, ",allow_other");
+	buf_puts(&b, allowed(f));
+	if (f->opts->auto_unmount && *allowed(f))
+		buf_puts(&b, ",auto_unmount");
 	if (f->opts->debug)
 		buf_puts(&b, ",debug");
 	if (!f->opts->fsname)
@@ -166,6 +174,8 @@ int session_run(struct front *f)
 	f->n_threads = count_threads(f->opts);
 	f->uid = getuid();
 	f->gid = getgid();
+	if (f->opts->auto_unmount && !*allowed(f) && guard_start(f->dir))
+		return MOUNT_SYSTEM;
 	f->status_size = calloc(status_count(f->model), sizeof(*f->status_size));
 	status = hfgguf_start(f->model);
 	if (!f->status_size || fuse_ops_prepare() || status) {

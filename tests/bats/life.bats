@@ -107,6 +107,35 @@ teardown() { unmount_all; }
 	eventually 5 not_mounted "$MNT"
 }
 
+# In a namespace where /dev/fuse is $1: mounts $2 at $3 as another user, kills the daemon, waits for the mount to go.
+# Root cannot look into such a mount.
+killed_as_user() {
+	local pid as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	mount --bind "$1" /dev/fuse || return 77
+	chown 65534 "$3"
+	"${as[@]}" "$MOUNT" "$2" "$3" -o auto_unmount || return
+	"${as[@]}" bash -c 'head -c 4 "$1"/*.gguf' - "$3"
+	for pid in $(daemon_of "$3"); do
+		! readlink "/proc/$pid/fd"/* | grep -qx /dev/fuse || kill -9 "$pid"
+	done
+	not_in_table() { ! grep -qF " $1 " /proc/self/mountinfo; }
+	eventually 5 not_in_table "$3"
+}
+
+@test "auto_unmount: nothing stays after kill -9 of an ordinary user's mount" {
+	((EUID == 0)) || skip "not root"
+	command -v setpriv >/dev/null && command -v fusermount3 >/dev/null || skip "no setpriv or fusermount3"
+	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.."
+	mknod -m 666 "$BATS_TEST_TMPDIR/fuse" c 10 229 && : <"$BATS_TEST_TMPDIR/fuse" || skip "no device files here"
+	export -f killed_as_user daemon_of eventually
+	export MOUNT
+	run unshare -m --propagation private bash -c 'killed_as_user "$@"' - "$BATS_TEST_TMPDIR/fuse" "$SMALL" "$MNT"
+	((status != 1)) || [[ $output != unshare:* ]] || skip "$output"
+	((status != 77)) || skip "cannot bind a device file"
+	assert_success
+	assert_output GGUF
+}
+
 @test "a hundred mounts in a row leave no process and no mount" {
 	for ((i = 0; i < 100; i++)); do
 		"$MOUNT" "$SMALL" "$MNT"
