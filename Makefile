@@ -81,9 +81,10 @@ $(BUILD)/mount.hfgguf: $(BUILD)/hfgguf
 T := $(BUILD)/tests
 UNIT := $(patsubst tests/%.c,$(T)/%,$(sort $(wildcard tests/unit/*.c)))
 TOOLS := $(patsubst tests/tools/%.c,$(T)/%,$(sort $(wildcard tests/tools/*.c)))
+PRELOADS := $(patsubst tests/preload/%.c,$(T)/%.so,$(sort $(wildcard tests/preload/*.c)))
 BENCH_TOOLS := $(patsubst contrib/bench/%.c,$(T)/bench/%,$(sort $(wildcard contrib/bench/*.c)))
 KERNEL_SRC := $(sort $(wildcard tests/kernels/*.c))
-TEST_PROGRAMS := $(UNIT) $(TOOLS) $(BENCH_TOOLS) $(T)/mkmodel $(if $(KERNEL_SRC),$(T)/check_kernels)
+TEST_PROGRAMS := $(UNIT) $(TOOLS) $(PRELOADS) $(BENCH_TOOLS) $(T)/mkmodel $(if $(KERNEL_SRC),$(T)/check_kernels)
 MKMODEL_SRC := $(sort $(wildcard tests/mkmodel/*.c))
 ARCHIVES := $(sort $(wildcard tests/data/*.tar.xz))
 SUITES ?= style headers compilers shared unit kernels parallel zoo bats install scale real demo
@@ -104,6 +105,12 @@ $(TOOLS): $(T)/%: tests/tools/%.c $(TEST_LIBS) $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,TEST  ,$<)
 	$(Q)$(test_program) $< $(TEST_LIBS) $(CORE_LIBS) $(FS_LIBS)
+
+# For LD_PRELOAD: what the environment may do to a program.
+$(PRELOADS): $(T)/%.so: tests/preload/%.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call say,TEST  ,$<)
+	$(Q)$(CC) $(BASE) -fvisibility=default $(WARN) -shared -MMD -MP -MF $@.d -o $@ $< -ldl
 
 $(BENCH_TOOLS): $(T)/bench/%: contrib/bench/%.c $(BUILD)/.flags
 	@mkdir -p $(@D)
@@ -225,4 +232,4 @@ help:
 
 FORCE:
 .PHONY: all programs check check-kernels bench-kernels asan tsan demo readme deps install uninstall clean help fuzz fuzz-programs FORCE
--include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH_TOOLS:=.d) $(FUZZ:=.d)
+-include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH_TOOLS:=.d) $(FUZZ:=.d) $(PRELOADS:=.d)

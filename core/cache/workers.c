@@ -67,6 +67,7 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	struct cache *c = w->c;
 
+	pthread_setname_np(pthread_self(), "hfgguf-worker");
 	pthread_mutex_lock(&c->lock);
 	pthread_cleanup_push(worker_end, w);
 	while (!c->stop) {

@@ -42,12 +42,11 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 {
 	struct hfgguf_model *m = owner;
 
-	(void)size;
 	for (size_t i = 0; i < m->n_files; i++) {
-		const struct vtensor *t = vfile_find_unit(&m->files[i].v, key);
+		const struct vtensor *t = vfile_find_key(&m->files[i].v, key);
 
 		if (t) {
-			int e = vtensor_compute(&m->files[i].v, t, key, out, thread, err);
+			int e = vtensor_compute(&m->files[i].v, t, key, out, size, thread, err);
 
 			if (!e && t->o->blocks && native_tell_rounded(t->o->blocks))
 				log_add(&m->log,
@@ -56,7 +55,7 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 			return e;
 		}
 	}
-	return err_set(err, HFGGUF_RANGE, "no tensor holds unit %llu", (unsigned long long)key);
+	return err_set(err, HFGGUF_RANGE, "no tensor has unit %llu", (unsigned long long)key);
 }
 
 /* ---- opening ---- */

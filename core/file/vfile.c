@@ -62,6 +62,7 @@ static void choose_units(struct vtensor *t, uint64_t *first_unit)
 		t->unit_values = values;
 	else
 		t->unit_values = row && row < values ? values / row * row : row;
+	t->row_values = row < t->unit_values ? row : t->unit_values;
 	t->unit_bytes = t->unit_values / q->block_values * q->block_bytes;
 	t->first_unit = *first_unit;
 	t->n_units = t->unit_bytes ? (t->g->size_bytes + t->unit_bytes - 1) / t->unit_bytes : 0;
@@ -111,8 +112,28 @@ static struct cache_unit unit_of(const struct vtensor *t, uint64_t i)
 				    .kind = (unsigned)t->o->type };
 }
 
-const struct vtensor *vfile_find_unit(const struct vfile *f, uint64_t unit)
+/*
+ * Row i of a unit, by itself: for when the whole unit cannot be computed because a part of the source cannot be read.
+ * Such keys never stay in the cache.
+ *
+ *	63        62 … 44   43 … 0
+ *	is a row  row       unit
+ */
+#define ROW_KEY (1ull << 63)
+#define ROW_SHIFT 44
+#define UNIT_MASK ((1ull << ROW_SHIFT) - 1)
+
+static struct cache_unit row_of(const struct vtensor *t, const struct cache_unit *unit, uint64_t i)
 {
+	const struct quant_type *q = quant_type(t->o->type);
+
+	return (struct cache_unit){ .key = ROW_KEY | i << ROW_SHIFT | unit->key, .kind = unit->kind,
+				    .size = t->row_values / q->block_values * q->block_bytes };
+}
+
+const struct vtensor *vfile_find_key(const struct vfile *f, uint64_t key)
+{
+	uint64_t unit = key & UNIT_MASK;
 	size_t lo = 0, hi = f->n_tensors;
 
 	while (lo < hi) {
@@ -129,15 +150,17 @@ const struct vtensor *vfile_find_unit(const struct vfile *f, uint64_t unit)
 	return NULL;
 }
 
-int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t unit, void *out, struct scratch *scratch,
-		    struct err *err)
+int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t key, void *out, size_t size,
+		    struct scratch *scratch, struct err *err)
 {
 	struct tensor_ctx ctx = { f->src, scratch, err };
 	const struct quant_type *q = quant_type(t->o->type);
-	uint64_t first = (unit - t->first_unit) * t->unit_values;
-	uint64_t n = unit_of(t, unit - t->first_unit).size / q->block_bytes * q->block_values;
-	int e = encode_run(t->o, first, n, t->chunk_values, f->big_endian, out, &ctx);
+	uint64_t first = ((key & UNIT_MASK) - t->first_unit) * t->unit_values;
+	uint64_t n = size / q->block_bytes * q->block_values;
+	int e;
 
+	first += ((key & ~ROW_KEY) >> ROW_SHIFT) * t->row_values;
+	e = encode_run(t->o, first, n, t->chunk_values, f->big_endian, out, &ctx);
 	if (e)
 		err_prefix(err, "%s", t->g->name);
 	return e;
@@ -296,26 +319,51 @@ static void filled(struct reading *r, size_t n)
 	advance(r, n);
 }
 
+/* The same row by row, when the unit has failed: a bad place on a disk costs the rows that are on it and no more. */
+static int read_rows(struct reading *r, const struct vtensor *t, const struct cache_unit *u, size_t from, size_t n)
+{
+	size_t size = row_of(t, u, 0).size;
+	char *row = malloc(size);
+	int e = row ? 0 : err_nomem(r->err);
+
+	for (size_t at = from, take; at < from + n && !e; at += take) {
+		struct cache_unit one = row_of(t, u, at / size);
+		size_t skip = at % size;
+
+		take = size - skip < from + n - at ? size - skip : from + n - at;
+		e = cache_once(r->cache, &one, row, r->err);
+		if (!e) {
+			memcpy(r->out, row + skip, take);
+			filled(r, take);
+		}
+	}
+	free(row);
+	return e;
+}
+
 /* Bytes [from, from + n) of a unit, the next of the reading. */
-static int read_unit(struct reading *r, const struct cache_unit *u, size_t from, size_t n)
+static int read_unit(struct reading *r, const struct vtensor *t, const struct cache_unit *u, size_t from, size_t n)
 {
 	const void *data;
 	int e;
 
 	if (r->view && n >= LEND_BYTES && r->view->n_units < VIEW_UNITS) {
 		e = cache_hold(r->cache, u, &data, r->err);
-		if (e)
-			return e;
-		r->view->units[r->view->n_units++] = u->key;
-		add_piece(r->view, (const char *)data + from, n);
-		advance(r, n);
-		return 0;
+		if (!e) {
+			r->view->units[r->view->n_units++] = u->key;
+			add_piece(r->view, (const char *)data + from, n);
+			advance(r, n);
+		}
+	} else {
+		e = r->once && n == u->size ? cache_once(r->cache, u, r->out, r->err)
+					    : cache_get(r->cache, u, from, n, r->out, r->err);
+		if (!e)
+			filled(r, n);
 	}
-	e = r->once && n == u->size ? cache_once(r->cache, u, r->out, r->err)
-				    : cache_get(r->cache, u, from, n, r->out, r->err);
-	if (!e)
-		filled(r, n);
-	return e;
+	if (e != HFGGUF_IO || t->row_values == t->unit_values)
+		return e;
+	err_clear(r->err);
+	return read_rows(r, t, u, from, n);
 }
 
 static int read_units(struct reading *r, const struct vtensor *t, size_t n, uint64_t at)
@@ -326,7 +374,7 @@ static int read_units(struct reading *r, const struct vtensor *t, size_t n, uint
 		struct cache_unit u = unit_of(t, at / t->unit_bytes);
 		size_t from = at % t->unit_bytes, take = u.size - from < n ? u.size - from : n;
 
-		e = read_unit(r, &u, from, take);
+		e = read_unit(r, t, &u, from, take);
 		at += take;
 		n -= take;
 	}

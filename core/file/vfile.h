@@ -29,6 +29,7 @@ struct vtensor {
 	const struct segment *segments; /* NULL: computed */
 	size_t n_segments;
 	uint64_t unit_values, unit_bytes; /* of all units but the last */
+	uint64_t row_values;              /* of a row, or of a unit if that is less */
 	uint64_t first_unit, n_units;     /* keys of the cache: first_unit … */
 	uint64_t chunk_values;            /* encode_chunk's */
 };
@@ -67,11 +68,11 @@ int vfile_view(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64
 	       struct err *err);
 void vfile_view_end(struct cache *cache, struct file_view *v);
 
-/* Computes a unit (one of t's) into out. */
-int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t unit, void *out, struct scratch *scratch,
-		    struct err *err);
+/* Computes what a key of the cache stands for, size bytes of t, into out. */
+int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t key, void *out, size_t size,
+		    struct scratch *scratch, struct err *err);
 
-/* The tensor that holds a unit, or NULL. */
-const struct vtensor *vfile_find_unit(const struct vfile *f, uint64_t unit);
+/* The tensor that a key of the cache belongs to, or NULL. */
+const struct vtensor *vfile_find_key(const struct vfile *f, uint64_t key);
 
 #endif
