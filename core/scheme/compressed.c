@@ -131,7 +131,8 @@ static int wrap_packed(struct job *j, struct ct *ct, const struct group *g, cons
 		scale = t_expand(j->b, t_shape(j->b, scale, 1, 1), 2, (uint64_t[]){ codes->dims[0], 1 });
 	if (scale && (codes->n_dims != 2 || scale->n_dims != 2))
 		err_set(j->err, HFGGUF_CORRUPT, "packed values and scales that are no matrices");
-	else if (scale && !columns_of(j, ct, g, codes, scale, job_sibling(j, name, tail, ".weight_shape"), &p.columns)) {
+	else if (scale && !columns_of(j, ct, g, codes, scale, job_sibling(j, name, tail, ".weight_shape"),
+				      &p.columns)) {
 		if (!p.group)
 			p.group = p.columns;
 		t = t_packed(j->b, &p, codes, scale, job_sibling(j, name, tail, ".weight_zero_point"),

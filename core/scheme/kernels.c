@@ -106,7 +106,8 @@ void unpack_stream(const uint32_t *w, size_t stride, unsigned bits, size_t n_uni
 	}
 }
 
-const struct scheme_kernels scheme_kernels_c = { unpack_c, stream_c, affine_c, affine_by_c, i8_c, lookup_c, nibble_rows_c, f8_e4m3_c,
+const struct scheme_kernels scheme_kernels_c = { unpack_c, stream_c, affine_c, affine_by_c, i8_c, lookup_c,
+	nibble_rows_c, f8_e4m3_c,
 	f8_e5m2_c };
 
 const struct scheme_kernels *scheme_kernels(void)

@@ -73,7 +73,8 @@ AVX2 static void unpack_avx2(const uint32_t *w, size_t stride, unsigned bits, si
 AVX2 static void stream_avx2(const uint8_t *p, unsigned bits, size_t n_eights, float *out)
 {
 	const long long b = bits;
-	const __m256i low = _mm256_setr_epi64x(0, b, 2 * b, 3 * b), high = _mm256_add_epi64(low, _mm256_set1_epi64x(4 * b));
+	const __m256i low = _mm256_setr_epi64x(0, b, 2 * b, 3 * b), high = _mm256_add_epi64(low,
+		_mm256_set1_epi64x(4 * b));
 	const __m256i mask = _mm256_set1_epi32((1 << bits) - 1), order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
 
 	for (size_t i = 0; i < n_eights; i++, p += bits, out += 8) {
@@ -204,7 +205,8 @@ AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *ou
 	scheme_kernels_c.f8_e5m2(w + i, n - i, scale, out + i);
 }
 
-const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, stream_avx2, affine_avx2, affine_by_avx2, i8_avx2, lookup_avx2,
+const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, stream_avx2, affine_avx2, affine_by_avx2, i8_avx2,
+	lookup_avx2,
 						   nibble_rows_avx2, f8_e4m3_avx2, f8_e5m2_avx2 };
 
 #endif

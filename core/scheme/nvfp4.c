@@ -336,7 +336,8 @@ static long long layer_of(const char *name)
 	return 0;
 }
 
-static struct expert_group *group_for(struct job *j, struct experts *g, const char *name, const char *proj, int proj_len)
+static struct expert_group *group_for(struct job *j, struct experts *g, const char *name, const char *proj,
+				      int proj_len)
 {
 	const char *key =
 		arena_printf(j->b->arena, "model.layers.%lld.mlp.experts.%.*s.weight", layer_of(name), proj_len, proj);

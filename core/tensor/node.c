@@ -187,7 +187,8 @@ int node_read_rows(const struct tensor *t, uint64_t first, uint64_t n, uint64_t 
 	    end > t->n)
 		return err_set(ctx->err, HFGGUF_RANGE, "rows up to element %llu of a tensor of %llu",
 			       (unsigned long long)end, (unsigned long long)t->n);
-	r = source_gather(ctx->src, &(struct gather){ .file = l->file, .offset = l->offset + first / stride * stride * size,
+	r = source_gather(ctx->src, &(struct gather){ .file = l->file,
+			  .offset = l->offset + first / stride * stride * size,
 						      .stride = stride * size, .n_rows = n_rows,
 						      .lead = first % stride * size, .n = n * size }, out, ctx->err);
 	if (r)
