@@ -56,9 +56,11 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags
 	$(call say,CC    ,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# ISA tiers: only these files may use the instructions, behind the dispatch of core/quant.
+# ISA tiers: only these files may use the instructions, behind the dispatch of core/quant. Empty for other machines.
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 $(BUILD)/core/quant/%_avx2.o: TIER_CFLAGS := -mavx2 -mf16c -mbmi2 -O3
 $(BUILD)/core/quant/%_avx512.o: TIER_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mbmi2 -O3
+endif
 $(BUILD)/core/quant/%_neon.o: TIER_CFLAGS := -O3
 
 $(BUILD)/libhfgguf.a: $(CORE_OBJ)
@@ -117,10 +119,12 @@ $(BENCH_TOOLS): $(T)/bench/%: contrib/bench/%.c $(BUILD)/.flags
 	$(call say,BENCH ,$<)
 	$(Q)$(test_program) $< $(CORE_LIBS) $(FS_LIBS)
 
-$(T)/check_kernels: $(KERNEL_SRC) $(wildcard tests/kernels/*.h) $(BUILD)/libhfgguf.a
+# The kernels alone: nothing else is needed, so they can be built for a machine whose libraries are not here.
+KERNEL_OBJ := $(filter-out %/policy.o %/mixtures.o %/imatrix.o,$(filter $(BUILD)/core/quant/%,$(CORE_OBJ)))
+$(T)/check_kernels: $(KERNEL_SRC) $(wildcard tests/kernels/*.h) $(KERNEL_OBJ)
 	@mkdir -p $(@D)
 	$(call say,TEST  ,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(KERNEL_SRC) $(BUILD)/libhfgguf.a $(CORE_LIBS) -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(KERNEL_SRC) $(KERNEL_OBJ) -lm -ldl
 
 # Without the caller's CFLAGS: the generator is no subject of sanitizers.
 $(T)/mkmodel: $(MKMODEL_SRC) $(wildcard tests/mkmodel/*.h)
