@@ -122,6 +122,29 @@ KERNEL(quantize_q2_0_c)
 	}
 }
 
+/* d, and levels 0..2 * half - 1 of a block. */
+static float symmetric_block(const float *x, int half, uint8_t q[QK])
+{
+	float d = extreme(x, QK) / (float)-half, id = inverse(d);
+
+	for (int j = 0; j < QK; j++)
+		q[j] = low_byte(x[j] * id + ((float)half + 0.5f), 2 * half - 1);
+	return d;
+}
+
+/* d, the minimum, and levels 0..levels - 1, clipped at top. */
+static float affine_block(const float *x, int levels, int top, float *min, uint8_t q[QK])
+{
+	float max, d, id;
+
+	min_max(x, QK, min, &max);
+	d = (max - *min) / (float)(levels - 1);
+	id = inverse(d);
+	for (int j = 0; j < QK; j++)
+		q[j] = low_byte((x[j] - *min) * id + 0.5f, top);
+	return d;
+}
+
 KERNEL(quantize_q4_0_c)
 {
 	struct block_q4_0 *y = dst;
@@ -129,13 +152,9 @@ KERNEL(quantize_q4_0_c)
 
 	(void)n_per_row;
 	(void)weights;
-	for (size_t i = 0; i < n_values / QK; i++, src += QK) {
-		float d = extreme(src, QK) / -8, id = inverse(d);
-
-		y[i].d = ggml_f32_to_f16(d);
-		for (int j = 0; j < QK; j++)
-			q[j] = low_byte(src[j] * id + 8.5f, 15);
-		pack_nibbles(q, y[i].qs);
+	for (size_t i = 0; i < n_values; i += QK, y++) {
+		y->d = ggml_f32_to_f16(symmetric_block(src + i, 8, q));
+		pack_nibbles(q, y->qs);
 	}
 }
 
@@ -143,20 +162,14 @@ KERNEL(quantize_q4_1_c)
 {
 	struct block_q4_1 *y = dst;
 	uint8_t q[QK];
+	float min;
 
 	(void)n_per_row;
 	(void)weights;
-	for (size_t i = 0; i < n_values / QK; i++, src += QK) {
-		float min, max, d, id;
-
-		min_max(src, QK, &min, &max);
-		d = (max - min) / 15;
-		id = inverse(d);
-		y[i].d = ggml_f32_to_f16(d);
-		y[i].m = ggml_f32_to_f16(min);
-		for (int j = 0; j < QK; j++)
-			q[j] = low_byte((src[j] - min) * id + 0.5f, 15);
-		pack_nibbles(q, y[i].qs);
+	for (size_t i = 0; i < n_values; i += QK, y++) {
+		y->d = ggml_f32_to_f16(affine_block(src + i, 16, 15, &min, q));
+		y->m = ggml_f32_to_f16(min);
+		pack_nibbles(q, y->qs);
 	}
 }
 
@@ -167,36 +180,27 @@ KERNEL(quantize_q5_0_c)
 
 	(void)n_per_row;
 	(void)weights;
-	for (size_t i = 0; i < n_values / QK; i++, src += QK) {
-		float d = extreme(src, QK) / -16, id = inverse(d);
-
-		y[i].d = ggml_f32_to_f16(d);
-		for (int j = 0; j < QK; j++)
-			q[j] = low_byte(src[j] * id + 16.5f, 31);
-		pack_low_nibbles(q, y[i].qs);
-		pack_fifth_bits(q, y[i].qh);
+	for (size_t i = 0; i < n_values; i += QK, y++) {
+		y->d = ggml_f32_to_f16(symmetric_block(src + i, 16, q));
+		pack_low_nibbles(q, y->qs);
+		pack_fifth_bits(q, y->qh);
 	}
 }
 
+/* Levels are not clipped. */
 KERNEL(quantize_q5_1_c)
 {
 	struct block_q5_1 *y = dst;
 	uint8_t q[QK];
+	float min;
 
 	(void)n_per_row;
 	(void)weights;
-	for (size_t i = 0; i < n_values / QK; i++, src += QK) {
-		float min, max, d, id;
-
-		min_max(src, QK, &min, &max);
-		d = (max - min) / 31;
-		id = inverse(d);
-		y[i].d = ggml_f32_to_f16(d);
-		y[i].m = ggml_f32_to_f16(min);
-		for (int j = 0; j < QK; j++)
-			q[j] = (uint8_t)f32_to_i32((src[j] - min) * id + 0.5f);
-		pack_low_nibbles(q, y[i].qs);
-		pack_fifth_bits(q, y[i].qh);
+	for (size_t i = 0; i < n_values; i += QK, y++) {
+		y->d = ggml_f32_to_f16(affine_block(src + i, 32, INT8_MAX, &min, q));
+		y->m = ggml_f32_to_f16(min);
+		pack_low_nibbles(q, y->qs);
+		pack_fifth_bits(q, y->qh);
 	}
 }
 

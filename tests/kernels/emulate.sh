@@ -28,7 +28,7 @@ on_arm() {
 	qemu-aarch64-static -L /usr/aarch64-linux-gnu "$out/tests/check_kernels" "$@"
 }
 
-# A disk whose kernel starts the check as its only process.
+# A disk whose kernel starts the check as its only process. noxsaves: the kernel distrusts the emulator's compact format.
 make_disk() {
 	rm -rf "$out/disk" "$out/root" && mkdir -p "$out/disk" "$out/root"
 	cp "$out/tests/check_kernels" "$out/root/check"
@@ -39,7 +39,7 @@ make_disk() {
 		DEFAULT check
 		LABEL check
 		 KERNEL /vmlinuz
-		 APPEND initrd=/initrd.gz console=ttyS0 quiet loglevel=1 nosmp mitigations=off panic=-1 rdinit=/check -- $*
+		 APPEND initrd=/initrd.gz console=ttyS0 quiet loglevel=1 nosmp mitigations=off noxsaves rdinit=/check -- $*
 	END
 	genisoimage -quiet -o "$out/disk.iso" -b isolinux.bin -c boot.cat -no-emul-boot -boot-load-size 4 -boot-info-table \
 		"$out/disk"
