@@ -124,6 +124,8 @@ struct arch {
 	const char *module;         /* file of the reference's conversion/ that has them, without .py */
 	const char *gguf;           /* "llama" */
 	const struct arch *parent;  /* NULL: &arch_text */
+	const char *keeps_class;    /* those of its classes that count although text_config names another */
+	const struct arch *dspark;  /* the draft among its tensors (option dspark); NULL: it has none */
 	bool raw_config;            /* config.json as it is, not AutoConfig's */
 	enum mtp_export mtp;        /* supports_mtp_export */
 	bool no_mtp;                /* as with that option: its checkpoints have no such layers, whatever they say */

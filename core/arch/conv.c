@@ -121,11 +121,6 @@ const json *conv_tokenizer_config(struct conv *c)
 
 /* ---- which class ---- */
 
-/* Top-level classes that the reference takes although text_config names another. */
-static const char keeps_own_class[] = "StepVLForConditionalGeneration Sarashina2VisionForCausalLM "
-				      "Exaone4_5_ForConditionalGeneration Step3p7ForConditionalGeneration "
-				      "KimiK3ForConditionalGeneration";
-
 static const char *first_arch(const json *config)
 {
 	const json *list = json_some(config, "architectures");
@@ -137,10 +132,12 @@ const char *conv_text_class(struct conv *c, const json *config)
 {
 	const char *arch = first_arch(config), *inner = first_arch(json_get(config, "text_config"));
 	const json *ssm = json_get(config, "ssm_cfg");
+	const struct arch *own;
 
 	if (!arch && ssm)
 		arch = conv_printf(c, "%sForCausalLM", json_str_or(ssm, "layer", "Mamba"));
-	if (arch && str_in(arch, keeps_own_class))
+	own = arch ? arch_find(arch) : NULL;
+	if (own && own->keeps_class && str_in(arch, own->keeps_class))
 		return arch;
 	return inner ? inner : arch;
 }
@@ -210,14 +207,15 @@ static int choose_class(struct conv *c)
 	c->arch = arch_find(c->hf_arch);
 	if (!c->arch)
 		return refuse_class(c);
-	if (c->arch->select) {
+	if (c->opt->dspark && !c->arch->dspark)
+		return err_set(c->err, HFGGUF_OPTION, "dspark: %s holds no such draft", c->hf_arch);
+	if (c->opt->dspark) {
+		c->arch = c->arch->dspark;
+	} else if (c->arch->select) {
 		const struct arch *other = c->arch->select(c);
 
 		c->arch = other ? other : c->arch;
 	}
-	if (!c->err->code && c->opt->dspark && strcmp(c->hf_arch, "DeepseekV4ForCausalLM"))
-		return err_set(c->err, HFGGUF_OPTION,
-			       "dspark: only DeepseekV4ForCausalLM holds such a draft, this is %s", c->hf_arch);
 	if (!c->err->code && (c->opt->mtp || c->opt->no_mtp) && conv_mtp(c) <= MTP_NO)
 		return err_set(c->err, HFGGUF_OPTION, "%s: %s has no prediction layers of its own to take or leave",
 			       c->opt->mtp ? "mtp" : "no-mtp", c->hf_arch);

@@ -436,17 +436,12 @@ static int finish(struct conv *c)
 	return 0;
 }
 
-static const struct arch *select_draft(struct conv *c)
-{
-	return c->opt->dspark ? &arch_deepseek4_dspark : NULL;
-}
-
 const struct arch arch_deepseek4 = {
 	.classes = "DeepseekV4ForCausalLM",
 	.module = "deepseek",
 	.gguf = "deepseek4",
+	.dspark = &arch_deepseek4_dspark,
 	.mtp = MTP_OWN_NAME,
-	.select = select_draft,
 	.init = init,
 	.names = names,
 	.params = params,

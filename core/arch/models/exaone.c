@@ -240,6 +240,7 @@ static const struct tensor_rule exaone45_tensors[] = {
 const struct arch arch_exaone45 = {
 	.classes = "Exaone4_5_ForConditionalGeneration",
 	.module = "exaone",
+	.keeps_class = "Exaone4_5_ForConditionalGeneration",
 	.gguf = "exaone4",
 	.parent = &arch_exaone4,
 	.init = init_nextn,

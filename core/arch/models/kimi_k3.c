@@ -262,6 +262,7 @@ static const struct tensor_rule tensors[] = {
 const struct arch arch_kimi_k3 = {
 	.classes = "KimiK3ForConditionalGeneration",
 	.module = "kimi_k3",
+	.keeps_class = "KimiK3ForConditionalGeneration",
 	.gguf = "kimi-k3",
 	.params = params,
 	.tensors = tensors,

@@ -93,6 +93,7 @@ static const struct name_rule sarashina2_names[] = {
 const struct arch arch_sarashina2 = {
 	.classes = "Sarashina2VisionForCausalLM",
 	.module = "sarashina2",
+	.keeps_class = "Sarashina2VisionForCausalLM",
 	.gguf = "llama",
 	.parent = &arch_llama,
 	.names = sarashina2_names,

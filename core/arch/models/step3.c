@@ -9,6 +9,7 @@
 const struct arch arch_step3vl = {
 	.classes = "StepVLForConditionalGeneration",
 	.module = "step3",
+	.keeps_class = "StepVLForConditionalGeneration",
 	.gguf = "qwen3",
 	.parent = &arch_qwen3,
 };
@@ -291,6 +292,7 @@ static int rope_freqs(struct conv *c)
 const struct arch arch_step35 = {
 	.classes = "Step3p5ForCausalLM Step3p7ForConditionalGeneration",
 	.module = "step3",
+	.keeps_class = "Step3p7ForConditionalGeneration",
 	.gguf = "step35",
 	.mtp = MTP_OWN_NAME,
 	.init = init,
