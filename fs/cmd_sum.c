@@ -18,8 +18,8 @@
 
 struct sum {
 	unsigned char hash[SHA256_BYTES];
-	char *error; /* NULL when good */
-	bool done;
+	char *error; /* a sentence; NULL when memory is out even for that */
+	bool done, good;
 };
 
 struct job {
@@ -42,9 +42,11 @@ static void sum_file(struct job *job, size_t i)
 	struct sum *sum = &job->sums[i];
 	struct err err = ERR_INIT;
 
-	if (!ctx || !EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) ||
-	    stream_run(job->m, job->first + i, 0, add_to_hash, ctx, &err) || !EVP_DigestFinal_ex(ctx, sum->hash, NULL))
-		sum->error = strdup(err.code ? err.msg : "out of memory");
+	sum->good = ctx && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) &&
+		    !stream_run(job->m, job->first + i, 0, add_to_hash, ctx, &err) &&
+		    EVP_DigestFinal_ex(ctx, sum->hash, NULL);
+	if (err.code)
+		sum->error = strdup(err.msg);
 	EVP_MD_CTX_free(ctx);
 }
 
@@ -98,8 +100,8 @@ static int print_in_order(struct job *job)
 		while (!sum->done)
 			pthread_cond_wait(&job->changed, &job->lock);
 		pthread_mutex_unlock(&job->lock);
-		if (sum->error) {
-			say_error("%s", sum->error);
+		if (!sum->good) {
+			say_error("%s", sum->error ? sum->error : "out of memory");
 			status = 1;
 		} else {
 			print_sum(sum, hfgguf_name(job->m, job->first + i));

@@ -47,6 +47,15 @@ setup_file() { make_models; }
 	assert_equal "$("$HFGGUF" sum "$SMALL" "$name")" "$("$HFGGUF" sum "$SMALL")"
 }
 
+@test "with little memory sum gives the right sum or none" {
+	want=$("$HFGGUF" sum "$SMALL")
+	for kib in 30000 45000 50000 55000 60000 65000 70000 90000; do
+		if have=$(ulimit -v $kib && "$HFGGUF" sum "$SMALL" 2>/dev/null); then
+			assert_equal "$have" "$want"
+		fi
+	done
+}
+
 @test "sum keeps the order of ls for several files" {
 	assert_equal "$("$HFGGUF" sum "$LARGE" -o type=F16:Q8_0:BF16:F32 | cut -c67-)" \
 		"$("$HFGGUF" ls "$LARGE" -o type=F16:Q8_0:BF16:F32 | sed 's/^ *[0-9]*  //')"
@@ -63,6 +72,14 @@ setup_file() { make_models; }
 	run bash -c '"$0" cat "$1" | head -c 100 | wc -c' "$HFGGUF" "$LARGE"
 	assert_success
 	assert_output 100
+}
+
+@test "a closed stdin, stdout or stderr is left closed" {
+	want=$("$HFGGUF" sum "$SMALL")
+	assert_equal "$("$HFGGUF" sum "$SMALL" <&- 2>&-)" "$want"
+	run bash -c '"$0" cat "$1" >&-' "$HFGGUF" "$SMALL"
+	assert_failure 1
+	assert_output --partial "Bad file descriptor"
 }
 
 @test "cat to a full disk fails" {

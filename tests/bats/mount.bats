@@ -41,6 +41,11 @@ install_helper() {
 	eventually 5 gone "$pid"
 }
 
+@test "a caller without stdin, stdout and stderr gets a mount that can be read" {
+	"$MOUNT" "$SMALL" "$MNT" <&- >&- 2>&-
+	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL")
+}
+
 @test "hfgguf mount is the same" {
 	"$HFGGUF" mount "$SMALL" "$MNT" -o outtype=q8_0
 	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL" -o outtype=q8_0)
