@@ -82,7 +82,8 @@ bool card_front_matter(const char *readme, size_t n, struct buf *b)
 		return false;
 	while (next_line(&p, end, &l) && !line_is(l, "---"))
 		add_line(b, l);
-	buf_puts(b, "\n");
+	if (!b->n)
+		buf_puts(b, "\n");
 	return true;
 }
 

@@ -228,6 +228,9 @@ static void test_odd_cards(void)
 		.name = "n", .readme = "---\r\ntags:\r\n-\ta\r\ndescription: >\r\n  one\r\n  two\r\n---\r\n",
 		.kv = "name=N|description=one two\n|tags=[a]",
 	};
+	static const struct model kept = {
+		.name = "s", .readme = "---\nauthor: |+\n  one\n\n---\n", .kv = "name=S|author=one\n\n",
+	};
 	static const struct model none = { .name = "o", .readme = " ---\nlicense: mit\n---\n", .kv = "name=O" };
 
 	ok(check_model(&version), "a version that YAML takes for a number is written, a false name is not");
@@ -237,6 +240,7 @@ static void test_odd_cards(void)
 	ok(check_model(&bomb), "aliases that multiply are left out with a note");
 	ok(check_model(&self), "a list that holds itself does no harm");
 	ok(check_model(&windows), "reads carriage returns, tabs and folded texts");
+	ok(check_model(&kept), "the last text of a card keeps its line breaks and gets no more");
 	ok(check_model(&none), "a card without front matter is none");
 }
 
