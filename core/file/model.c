@@ -68,6 +68,15 @@ static bool have_file(const struct hfgguf_model *m, const char *name)
 	return false;
 }
 
+/* A longer name cannot be looked up, nor be copied to a disk. */
+static int check_length(const char *name, struct err *err)
+{
+	if (strlen(name) <= NAME_MAX)
+		return 0;
+	return err_set(err, HFGGUF_OPTION, "%.60s…: a file name of %zu bytes, more than %d; outfile=NAME gives another",
+		       name, strlen(name), NAME_MAX);
+}
+
 static int add_files(struct hfgguf_model *m, const struct product *p, const struct gguf_file *g, size_t n,
 		     struct err *err)
 {
@@ -79,6 +88,8 @@ static int add_files(struct hfgguf_model *m, const struct product *p, const stru
 	for (size_t i = 0; i < n; i++) {
 		struct model_file *f = &m->files[m->n_files];
 
+		if (check_length(g[i].name, err))
+			return err->code;
 		if (have_file(m, g[i].name)) {
 			if (m->opt.outfile && !strchr(m->opt.outfile, '{'))
 				return err_set(err, HFGGUF_OPTION, "outfile=%s: several files would have this name; "

@@ -586,6 +586,13 @@ rope() {
 	assert_equal "$("$HFGGUF" ls "$DIR" -o 'outfile={ftype},type=F16:Q8_0' | wc -l)" 2
 }
 
+@test "a name too long for a file system is refused, outfile= helps" {
+	variant $TINY
+	printf -- '---\nbasename: %s\n---\n' "$(printf 'x%.0s' {1..250})" >"$DIR/README.md"
+	refused outtype=f16 "file name of 2" "outfile="
+	assert_equal "$("$HFGGUF" ls "$DIR" -o outfile=short.gguf | awk '{ print $2 }')" short.gguf
+}
+
 @test "quantizing a big-endian file is refused, as llama-quantize does" {
 	variant $TINY
 	refused bigendian,quantize=Q4_K_M bigendian
