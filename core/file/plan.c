@@ -2,6 +2,7 @@
 #include "core/file/model.h"
 
 #include "core/file/encode.h"
+#include "core/scheme/scheme.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -202,6 +203,19 @@ static bool has_kv(const struct hfgguf_model *m, size_t file)
 	return !file || m->files[file].p.kv != m->files[file - 1].p.kv;
 }
 
+/* Names of tensors that are left out, in the file that has the KV. */
+static size_t n_unused(const struct hfgguf_model *m, size_t file)
+{
+	const struct scheme *s = m->files[file].p.conv->scheme;
+
+	return s && has_kv(m, file) ? s->unused.n : 0;
+}
+
+static const char *unused(const struct hfgguf_model *m, size_t file, size_t i)
+{
+	return m->files[file].p.conv->scheme->unused.v[i];
+}
+
 char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 {
 	const struct model_file *f;
@@ -237,7 +251,12 @@ char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 		put_tensor_json(&b, &f->v, &f->v.tensors[i]);
 		buf_puts(&b, i + 1 < f->v.n_tensors ? ",\n" : "\n");
 	}
-	buf_puts(&b, "  ]\n}\n");
+	buf_puts(&b, "  ],\n  \"unused\": [");
+	for (size_t i = 0; i < n_unused(m, file); i++) {
+		buf_puts(&b, i ? ", " : "");
+		put_json_str(&b, unused(m, file, i));
+	}
+	buf_puts(&b, "]\n}\n");
 	if (b.failed)
 		buf_free(&b);
 	return b.p;
@@ -299,6 +318,9 @@ char *hfgguf_plan_text(const struct hfgguf_model *m, size_t file)
 		}
 		buf_putc(&b, '\n');
 	}
+	buf_puts(&b, n_unused(m, file) ? "\nNot used\n" : "");
+	for (size_t i = 0; i < n_unused(m, file); i++)
+		buf_printf(&b, "  %s\n", unused(m, file, i));
 	if (b.failed)
 		buf_free(&b);
 	return b.p;

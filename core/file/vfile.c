@@ -13,6 +13,7 @@ enum {
 	REGION_MIN_BYTES = 32 << 10, /* shorter verbatim regions are better gathered by the cache's units */
 	QUIET_BYTES = 128 << 10,     /* looked through while the processor's cache has them */
 	LEND_BYTES = 16 << 10,       /* less of a unit is copied rather than lent */
+	PACKED_BYTES = 28 << 10,     /* of a packed source a unit reads no more: a read may touch two */
 };
 
 /* ---- making ---- */
@@ -48,6 +49,23 @@ static int find_segments(struct vtensor *t, struct arena *arena, struct err *err
 	return e;
 }
 
+/* Rows of a unit, but fewer of a source that packs more into its bytes than 16-bit numbers do. */
+static uint64_t packed_rows(const struct vtensor *t, uint64_t rows, uint64_t row)
+{
+	struct tensor_cost c = tensor_cost(t->o->blocks ? t->o->blocks : t->o->t);
+	double values = (c.fixed < PACKED_BYTES ? PACKED_BYTES - c.fixed : 0) / c.bytes;
+
+	/* blocks are bytes that hold several values */
+	if (t->o->blocks || t->o->raw)
+		values = values / quant_type(t->o->type)->block_bytes * quant_type(t->o->type)->block_values;
+	else if (!(c.bytes < 2))
+		return rows;
+	if (!(values < (double)(rows * row)))
+		return rows;
+	rows = (uint64_t)values / row;
+	return rows < c.rows ? c.rows : rows - rows % c.rows;
+}
+
 /* Whole rows, if they are not too long; each row of an expert has an importance of its own, so weights forbid cuts. */
 static void choose_units(struct vtensor *t, uint64_t *first_unit)
 {
@@ -61,7 +79,7 @@ static void choose_units(struct vtensor *t, uint64_t *first_unit)
 	if (row_bytes > ROW_MAX_BYTES && !t->o->weights)
 		t->unit_values = values;
 	else
-		t->unit_values = row && row < values ? values / row * row : row;
+		t->unit_values = row ? packed_rows(t, row < values ? values / row : 1, row) * row : row;
 	t->row_values = row < t->unit_values ? row : t->unit_values;
 	t->unit_bytes = t->unit_values / q->block_values * q->block_bytes;
 	t->first_unit = *first_unit;

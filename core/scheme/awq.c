@@ -11,9 +11,6 @@
 
 #include <string.h>
 
-struct awq {
-	uint64_t group;
-};
 
 static const unsigned shifts[8] = { 0, 16, 4, 20, 8, 24, 12, 28 }; /* of row % 8 */
 
@@ -42,7 +39,7 @@ static int awq_load(const struct tensor *t, const struct rect *r, bool codes, st
 	struct rect words = { r->col, r->n_cols, w0, n_words }, groups = { 0, 0, r->row, r->n_rows };
 	uint32_t *w = scratch_get(ctx->scratch, codes ? r->n_cols * n_words * sizeof(*w) : 0);
 	float *zeros, *scales;
-	int e = load_runs(NULL, ((const struct awq *)t->param)->group, 0, r, g, &groups.row, &groups.n_rows, ctx);
+	int e = load_runs((struct groups *)(uintptr_t)t->param, r, g, &groups.row, &groups.n_rows, ctx);
 
 	if (e)
 		return e;
@@ -73,7 +70,7 @@ static int awq_parts(const struct tensor *t, const struct rect *r, unsigned bloc
 
 bool native_awq(struct build *b, const struct tensor *t, struct native *n)
 {
-	uint64_t group = ((const struct awq *)t->param)->group;
+	uint64_t group = ((const struct groups *)t->param)->size;
 
 	(void)b;
 	n->parts = awq_parts;
@@ -88,7 +85,7 @@ static int awq_read(const struct tensor *t, uint64_t first, uint64_t n, void *ou
 
 static void awq_describe(const struct tensor *t, struct buf *b)
 {
-	buf_printf(b, "group %llu", (unsigned long long)((const struct awq *)t->param)->group);
+	buf_printf(b, "group %llu", (unsigned long long)((const struct groups *)t->param)->size);
 }
 
 const struct tensor_ops op_awq = { "dequant awq", awq_read, awq_describe };
@@ -101,7 +98,7 @@ static bool is_words(const struct tensor *t)
 const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor *qweight, const struct tensor *qzeros,
 			   const struct tensor *scales)
 {
-	struct awq *a;
+	struct groups *g;
 	uint64_t columns;
 
 	if (!qweight || !qzeros || !scales || b->err->code)
@@ -116,12 +113,12 @@ const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor 
 			(unsigned long long)group);
 		return NULL;
 	}
-	a = arena_alloc(b->arena, sizeof(*a));
-	if (!a)
+	g = arena_alloc(b->arena, sizeof(*g));
+	if (!g)
 		return err_nomem(b->err), NULL;
-	a->group = group;
-	return t_custom(b, &op_awq, DT_F32, 2, (uint64_t[]){ scales->dims[1], columns },
-			(const struct tensor *[]){ qweight, qzeros, scales }, 3, a);
+	*g = (struct groups){ .size = group, .n = scales->dims[0] };
+	return t_costs(t_custom(b, &op_awq, DT_F32, 2, (uint64_t[]){ scales->dims[1], columns },
+				(const struct tensor *[]){ qweight, qzeros, scales }, 3, g), 8, 1, 0);
 }
 
 int scheme_awq(struct job *j)

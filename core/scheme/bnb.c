@@ -191,10 +191,27 @@ static int wrap4(struct job *j, const char *name, const struct tensor *described
 	return job_put(j, weight, t);
 }
 
+/* Layouts of the first GPU kernels were other than row by row; nobody should have saved them. */
+static int check_format(struct job *j, const char *name, const struct tensor *format)
+{
+	double value;
+
+	if (!format)
+		return 0;
+	if (format->n != 1 || tensor_values(j->out->in.src, format, &value, 1, j->err))
+		return j->err->code ? j->err->code
+				    : err_set(j->err, HFGGUF_CORRUPT, "tensor %s: its weight_format is no number", name);
+	return value ? err_set(j->err, HFGGUF_UNSUPPORTED,
+			       "tensor %s: int8 weights in layout %g cannot be read; row by row (0) can", name, value)
+		     : 0;
+}
+
 static int wrap8(struct job *j, const char *name, const struct tensor *scb)
 {
 	const struct tensor *weight = job_need(j, name, ".SCB", ".weight");
 
+	if (check_format(j, name, job_sibling(j, name, ".SCB", ".weight_format")))
+		return j->err->code;
 	job_remove_siblings(j, name, ".SCB", ".SCB .weight_format");
 	return job_put(j, job_name(j, name, strlen(".SCB"), ".weight"),
 		       t_mul_scalar(j->b, t_scaled(j->b, weight, scb, 0, NULL), 7.874015718698502e-3f));
@@ -207,5 +224,10 @@ int scheme_bnb(struct job *j)
 								: str_ends(name, ".SCB") && wrap8(j, name, t))
 			break;
 	}
+	job_for(j, name, t)
+		if (!j->err->code && str_ends(name, ".weight") && t->dtype == DT_U8)
+			err_set(j->err, HFGGUF_CORRUPT,
+				"tensor %s: packed values without bitsandbytes' description of them (quant_state); "
+				"save the model again, or use the unquantized checkpoint", name);
 	return j->err->code;
 }

@@ -13,6 +13,11 @@
 
 #include <string.h>
 
+struct param {
+	struct gptq g;
+	struct groups groups;
+};
+
 /* The smallest run of values that fills whole words, and those words. */
 static uint64_t word_unit(unsigned bits)
 {
@@ -35,7 +40,7 @@ static void unpack_line(unsigned bits, const uint32_t *w, size_t stride, uint64_
 /* Zero points of rows [row, row + n) for groups [g0, g0 + n_groups): out[g][row]. */
 static int read_zeros(const struct tensor *t, const struct rect *groups, float *out, struct tensor_ctx *ctx)
 {
-	const struct gptq *g = t->param;
+	const struct gptq *g = &((const struct param *)t->param)->g;
 	uint64_t unit = word_unit(g->bits), u0 = groups->col / unit, u1 = (groups->col + groups->n_cols - 1) / unit + 1;
 	struct rect words = { groups->row, groups->n_rows, u0 * unit_words(g->bits), (u1 - u0) * unit_words(g->bits) };
 	uint32_t *w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
@@ -52,14 +57,13 @@ static int read_zeros(const struct tensor *t, const struct rect *groups, float *
 
 static int gptq_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
 {
-	const struct gptq *p = t->param;
+	const struct gptq *p = &((const struct param *)t->param)->g;
 	uint64_t unit = word_unit(p->bits), u0 = r->col / unit, n_units = (r->col + r->n_cols - 1) / unit + 1 - u0;
 	struct rect words = { u0 * unit_words(p->bits), n_units * unit_words(p->bits), r->row, r->n_rows };
 	struct rect groups = { 0, 0, r->row, r->n_rows };
 	float *zeros, *scales;
 	uint32_t *w;
-	int e = load_runs(t->n_src > 3 ? t->src[3] : NULL, p->group, t->src[2]->dims[0], r, g, &groups.row,
-			  &groups.n_rows, ctx);
+	int e = load_runs(&((struct param *)(uintptr_t)t->param)->groups, r, g, &groups.row, &groups.n_rows, ctx);
 
 	if (e)
 		return e;
@@ -95,7 +99,7 @@ static int gptq_parts(const struct tensor *t, const struct rect *r, unsigned blo
 
 bool native_gptq(struct build *b, const struct tensor *t, struct native *n)
 {
-	const struct gptq *g = t->param;
+	const struct gptq *g = &((const struct param *)t->param)->g;
 
 	(void)b;
 	n->parts = gptq_parts;
@@ -111,7 +115,7 @@ static int gptq_read(const struct tensor *t, uint64_t first, uint64_t n, void *o
 
 static void gptq_describe(const struct tensor *t, struct buf *b)
 {
-	const struct gptq *g = t->param;
+	const struct gptq *g = &((const struct param *)t->param)->g;
 
 	buf_printf(b, "%u bit%s", g->bits, t->n_src > 3 ? " g_idx" : "");
 }
@@ -138,7 +142,7 @@ const struct tensor *t_gptq(struct build *b, const struct gptq *g, const struct 
 			    const struct tensor *qzeros, const struct tensor *scales, const struct tensor *g_idx)
 {
 	const struct tensor *src[4] = { qweight, qzeros, scales, g_idx };
-	struct gptq *copy;
+	struct param *param;
 	uint64_t columns, needed, dims[2];
 
 	if (!qweight || !qzeros || !scales || b->err->code)
@@ -154,12 +158,14 @@ const struct tensor *t_gptq(struct build *b, const struct gptq *g, const struct 
 			(unsigned long long)scales->dims[0]);
 		return NULL;
 	}
-	copy = (struct gptq *)arena_memdup(b->arena, g, sizeof(*g));
-	if (!copy)
+	param = arena_alloc(b->arena, sizeof(*param));
+	if (!param)
 		return err_nomem(b->err), NULL;
+	*param = (struct param){ *g, { g->group, scales->dims[0], g_idx, 0 } };
 	dims[0] = qweight->dims[1];
 	dims[1] = columns;
-	return t_custom(b, &op_gptq, DT_F32, 2, dims, src, g_idx ? 4 : 3, copy);
+	return t_costs(t_custom(b, &op_gptq, DT_F32, 2, dims, src, g_idx ? 4 : 3, param), 1, 1,
+		       g->in_order ? 0 : groups_cost(&param->groups));
 }
 
 static bool is_width(uint64_t bits)

@@ -3,30 +3,39 @@
 
 #include <string.h>
 
-static int read_groups(const struct tensor *g_idx, uint64_t n_groups, const struct rect *r, uint32_t *out,
-		       struct tensor_ctx *ctx)
+static int read_groups(const struct groups *groups, const struct rect *r, uint32_t *out, struct tensor_ctx *ctx)
 {
-	int e = tensor_read(g_idx, r->col, r->n_cols, out, ctx);
+	int e = tensor_read(groups->index, r->col, r->n_cols, out, ctx);
 
 	for (uint64_t i = 0; i < r->n_cols && !e; i++) {
 		int64_t g = (int32_t)out[i];
 
-		g += g < 0 ? (int64_t)n_groups : 0;
-		if (g < 0 || g >= (int64_t)n_groups)
+		g += g < 0 ? (int64_t)groups->n : 0;
+		if (g < 0 || g >= (int64_t)groups->n)
 			e = err_set(ctx->err, HFGGUF_CORRUPT, "g_idx puts a column into group %lld of %llu",
-				    (long long)g, (unsigned long long)n_groups);
+				    (long long)g, (unsigned long long)groups->n);
 		out[i] = (uint32_t)g;
 	}
 	return e;
 }
 
-static int runs_by_index(const struct tensor *g_idx, uint64_t n_groups, const struct rect *r, struct grid *g,
-			 struct tensor_ctx *ctx)
+/* Most are: then it need not be read again. */
+static void note_order(struct groups *groups, const uint32_t *group)
+{
+	for (uint64_t c = 0; c < groups->index->n; c++)
+		if (group[c] != c / groups->size)
+			return;
+	__atomic_store_n(&groups->in_order, 1, __ATOMIC_RELAXED);
+}
+
+static int runs_by_index(struct groups *groups, const struct rect *r, struct grid *g, struct tensor_ctx *ctx)
 {
 	uint32_t *group = scratch_get(ctx->scratch, r->n_cols * sizeof(*group));
 	struct run *run = scratch_get(ctx->scratch, r->n_cols * sizeof(*run));
-	int e = group && run ? read_groups(g_idx, n_groups, r, group, ctx) : err_nomem(ctx->err);
+	int e = group && run ? read_groups(groups, r, group, ctx) : err_nomem(ctx->err);
 
+	if (!e && r->n_cols == groups->index->n && groups->size)
+		note_order(groups, group);
 	g->runs = run;
 	for (uint32_t i = 0; i < r->n_cols && !e; i++) {
 		if (i && group[i] == group[i - 1])
@@ -55,15 +64,16 @@ static int runs_in_order(uint64_t group, const struct rect *r, struct grid *g, s
 	return 0;
 }
 
-int load_runs(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct grid *g,
-	      uint64_t *first, uint64_t *n, struct tensor_ctx *ctx)
+int load_runs(struct groups *groups, const struct rect *r, struct grid *g, uint64_t *first, uint64_t *n,
+	      struct tensor_ctx *ctx)
 {
+	bool in_order = !groups->index || __atomic_load_n(&groups->in_order, __ATOMIC_RELAXED);
 	uint32_t lo = UINT32_MAX, hi = 0;
 	int e;
 
 	if (r->n_cols > UINT32_MAX)
 		return err_set(ctx->err, HFGGUF_RANGE, "rows of %llu columns", (unsigned long long)r->n_cols);
-	e = g_idx ? runs_by_index(g_idx, n_groups, r, g, ctx) : runs_in_order(group, r, g, ctx);
+	e = in_order ? runs_in_order(groups->size, r, g, ctx) : runs_by_index(groups, r, g, ctx);
 	for (uint64_t i = 0; i < g->n_runs && !e; i++) {
 		lo = g->runs[i].group < lo ? g->runs[i].group : lo;
 		hi = g->runs[i].group > hi ? g->runs[i].group : hi;
@@ -76,6 +86,11 @@ int load_runs(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, con
 	*first = lo;
 	*n = g->n_groups;
 	return e;
+}
+
+uint32_t groups_cost(const struct groups *groups)
+{
+	return groups->index && groups->index->n < UINT32_MAX / 4 ? (uint32_t)groups->index->n * 4 : 0;
 }
 
 bool grid_room(struct grid *g, uint64_t n, float **zeros, float **scales, struct tensor_ctx *ctx)

@@ -83,6 +83,8 @@ void job_drop_unused(struct job *j, const char *endings)
 			continue;
 		first = first ? first : name;
 		n++;
+		if (!vec_push(&j->out->unused, name))
+			err_nomem(j->err);
 		job_remove(j, name);
 	}
 	if (n)

@@ -17,7 +17,8 @@
 struct param {
 	struct packed p;
 	unsigned unit, unit_words; /* the smallest run of values that fills whole words, and those words */
-	const struct tensor *zero, *g_idx; /* or NULL; also among the operands */
+	const struct tensor *zero; /* or NULL; also among the operands, as the index is */
+	struct groups groups;
 };
 
 static uint32_t field(const uint32_t *w, uint64_t stride, uint64_t bit, unsigned bits)
@@ -66,7 +67,7 @@ static int packed_load(const struct tensor *t, const struct rect *r, bool codes,
 	struct rect groups = { r->row, r->n_rows, 0, 0 };
 	float *zeros, *scales;
 	uint32_t *w;
-	int e = load_runs(p->g_idx, p->p.group, t->src[1]->dims[1], r, g, &groups.col, &groups.n_cols, ctx);
+	int e = load_runs(&((struct param *)(uintptr_t)t->param)->groups, r, g, &groups.col, &groups.n_cols, ctx);
 
 	if (e)
 		return e;
@@ -109,7 +110,7 @@ bool native_packed(struct build *b, const struct tensor *t, struct native *n)
 	(void)b;
 	n->parts = packed_parts;
 	n->type = p->p.bits == 4 ? (p->zero ? GGML_Q4_1 : GGML_Q4_0) : GGML_Q8_0;
-	return (p->p.bits == 4 || (p->p.bits == 8 && !p->zero)) && !p->g_idx && p->p.columns % 32 == 0 &&
+	return (p->p.bits == 4 || (p->p.bits == 8 && !p->zero)) && !p->groups.index && p->p.columns % 32 == 0 &&
 	       (p->p.group % 32 == 0 || p->p.group >= p->p.columns);
 }
 
@@ -173,10 +174,12 @@ const struct tensor *t_packed(struct build *b, const struct packed *p, const str
 	param = arena_alloc(b->arena, sizeof(*param));
 	if (!param)
 		return err_nomem(b->err), NULL;
-	*param = (struct param){ *p, dense ? 32 : 32 / p->bits, dense ? p->bits : 1, zero, g_idx };
+	*param = (struct param){ *p, dense ? 32 : 32 / p->bits, dense ? p->bits : 1, zero,
+				   { p->group, scale->dims[1], g_idx, 0 } };
 	if (zero)
 		src[n++] = zero;
 	if (g_idx)
 		src[n++] = g_idx;
-	return t_custom(b, &op_packed, DT_F32, 2, (uint64_t[]){ codes->dims[0], p->columns }, src, n, param);
+	return t_costs(t_custom(b, &op_packed, DT_F32, 2, (uint64_t[]){ codes->dims[0], p->columns }, src, n, param), 1,
+		       1, groups_cost(&param->groups));
 }

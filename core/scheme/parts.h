@@ -107,10 +107,17 @@ struct part { /* what a run of columns of one row has in common */
 /* Loads a rectangle; codes only when asked for. */
 typedef int load_fn(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx);
 
-/* Runs of r's columns: by g_idx (negative groups count from the end) or column / group; *first and *n are the groups
- * that they are in, from which runs count. */
-int load_runs(const struct tensor *g_idx, uint64_t group, uint64_t n_groups, const struct rect *r, struct grid *g,
-	      uint64_t *first, uint64_t *n, struct tensor_ctx *ctx);
+struct groups { /* of a node's columns */
+	uint64_t size, n;           /* columns of a group; groups */
+	const struct tensor *index; /* g_idx: the group of each column, negative ones counted from the end; or NULL */
+	uint8_t in_order;           /* atomic: the index was read and says no more than size does */
+};
+
+/* Runs of r's columns; *first and *n are the groups that they are in, from which runs count. */
+int load_runs(struct groups *groups, const struct rect *r, struct grid *g, uint64_t *first, uint64_t *n,
+	      struct tensor_ctx *ctx);
+/* Bytes that each read of columns takes to know their groups. */
+uint32_t groups_cost(const struct groups *groups);
 /* n_rows × n_groups zero points and scales from scratch into g; false when memory is out. */
 bool grid_room(struct grid *g, uint64_t n, float **zeros, float **scales, struct tensor_ctx *ctx);
 /* An op's rectangle of values. */
@@ -163,7 +170,7 @@ int job_put(struct job *j, const char *name, const struct tensor *t);
 /* The same in the place of `old`: where the reference refuses, the order is that of the unquantized checkpoint. */
 int job_put_at(struct job *j, const char *old, const char *name, const struct tensor *t);
 void job_remove(struct job *j, const char *name);
-/* Removes all tensors whose names end in one of the space-separated words, and notes them in the plan. */
+/* Removes all tensors whose names end in one of the space-separated words; the plan lists them as not used. */
 void job_drop_unused(struct job *j, const char *endings);
 /* Removes name minus suffix plus each of the words. */
 void job_remove_siblings(struct job *j, const char *name, const char *suffix, const char *words);

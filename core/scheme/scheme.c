@@ -102,4 +102,5 @@ void scheme_free(struct scheme *s)
 		return;
 	map_free(&s->q8);
 	vec_free(&s->blocks);
+	vec_free(&s->unused);
 }

@@ -40,6 +40,7 @@ struct scheme { /* what the conversion must know; lives in the arena, but for ve
 	bool nvfp4, mxfp4;        /* the file's type, where outtype is a float's */
 	struct map q8;            /* fp8-as-q8: names that become Q8_0 */
 	VEC(struct scheme_blocks) blocks;
+	VEC(const char *) unused; /* names of tensors that are left out: scales of activations */
 	const char *note;         /* for the plan, newline separated; or NULL */
 };
 

@@ -53,6 +53,8 @@ struct tensor {
 	uint32_t n_src;
 	const struct tensor *const *src;
 	const void *param; /* operator's own */
+	uint8_t rows, times; /* see struct tensor_cost; 0: 1 */
+	uint32_t fixed;
 };
 
 struct build { /* where constructors allocate and complain */
@@ -126,6 +128,10 @@ const struct tensor *t_linear(struct build *b, const struct tensor *x, const str
 const struct tensor *t_custom(struct build *b, const struct tensor_ops *ops, enum dtype dtype, int n_dims,
 			      const uint64_t *dims, const struct tensor *const *src, uint32_t n_src, const void *param);
 
+/* Tells, of a tensor just made, what its reads take beyond each operand in proportion: rows and fixed are those of
+ * struct tensor_cost; each source byte is read `times` times until all rows are. NULL passes through. */
+const struct tensor *t_costs(const struct tensor *t, unsigned rows, unsigned times, uint32_t fixed);
+
 /* ---- reading ---- */
 
 /* Elements [first, first + n) as t->dtype. */
@@ -152,6 +158,13 @@ bool tensor_regions(const struct tensor *t, uint64_t first, uint64_t n, uint32_t
  * reads may be without costing more in all. 0 when an operator is in between that may need more than it gives.
  */
 uint64_t tensor_run(const struct tensor *t);
+
+struct tensor_cost { /* what reading takes from the source, about */
+	double bytes;   /* a value */
+	unsigned rows;  /* these, from a multiple of them on, come from the same words: one costs what all do */
+	uint32_t fixed; /* bytes that each read takes besides */
+};
+struct tensor_cost tensor_cost(const struct tensor *t);
 
 /* The operand of an outermost cast to float32 from `from`, else NULL. */
 const struct tensor *tensor_uncast(const struct tensor *t, enum dtype from);

@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPAN_MAX = 8 << 20 }; /* a gather reads the whole span it touches when that is no larger */
+enum {
+	SPAN_MAX = 8 << 20, /* a gather reads the whole span it touches when that is no larger */
+	GAP_BYTES = 4096,
+};
 
 /* ---- reading ---- */
 
@@ -74,30 +77,40 @@ static int read_spread(const struct tensor *t, uint64_t at, uint64_t stride, uin
 	return r;
 }
 
+/* Is one read of everything better than one a run? What lies between runs of a file is worth skipping from a page
+ * on; an operator is asked seldom, if that does not make it compute much more than is wanted. */
+static bool read_whole(const struct tensor *base, uint64_t run, uint64_t stride, uint64_t span)
+{
+	size_t size = dtype_size(base->dtype);
+
+	if (span > SPAN_MAX / size)
+		return false;
+	return base->ops == &op_source ? stride <= run + GAP_BYTES / size : stride <= 8 * run;
+}
+
 /*
  * Rows [a0, a0 + n) of a transposed pair of axes (the row axis has stride 1): column by column, each a run of the base;
- * or the whole span at once when the rows are a good part of it.
+ * or the whole span at once.
  */
 static int read_tile(const struct tensor *t, uint64_t at, uint64_t n, char *out, struct tensor_ctx *ctx)
 {
 	const struct view *v = t->param;
 	uint64_t cols = v->walk_dims[v->n_walk - 1], stride = v->walk_strides[v->n_walk - 1];
-	uint64_t span = (cols - 1) * stride + n;
+	uint64_t span = (cols - 1) * stride + n, step;
 	size_t size = dtype_size(t->dtype), mark = scratch_mark(ctx->scratch);
-	bool whole = span * size <= SPAN_MAX && stride <= 8 * n;
-	char *tmp = scratch_get(ctx->scratch, (whole ? span : n) * size);
-	int r = tmp ? 0 : err_nomem(ctx->err);
+	bool whole = read_whole(t->src[0], n, stride, span);
+	char *tmp = scratch_get(ctx->scratch, (whole ? span : n * cols) * size);
+	int r;
 
-	if (!r && whole)
+	if (!tmp)
+		r = err_nomem(ctx->err);
+	else if (whole)
 		r = tensor_read(t->src[0], at, span, tmp, ctx);
-	for (uint64_t c = 0; c < cols && !r; c++) {
-		const char *col = whole ? tmp + c * stride * size : tmp;
-
-		if (!whole)
-			r = tensor_read(t->src[0], at + c * stride, n, tmp, ctx);
-		for (uint64_t i = 0; i < n && !r; i++)
-			memcpy(out + (i * cols + c) * size, col + i * size, size);
-	}
+	else
+		r = node_read_rows(t->src[0], at, n, stride, cols, tmp, ctx);
+	step = (whole ? stride : n) * size;
+	for (uint64_t i = 0; i < n && !r; i++)
+		copy_strided(out + i * cols * size, tmp + i * size, size, cols, step / size);
 	scratch_release(ctx->scratch, mark);
 	return r;
 }

@@ -55,3 +55,31 @@ tool() {
 	fi
 	echo "$built"
 }
+
+# variant SPEC STATEMENTS...: a fixture whose spec is changed by Python statements (tests/tools/spec.py), at $DIR.
+variant() {
+	local spec=$BATS_TEST_TMPDIR/spec.json name=$1
+	shift
+	python3 "$ROOT/tests/tools/spec.py" "$FIXTURES/specs/$name.json" "$@" >"$spec"
+	rm -rf "$BATS_TEST_TMPDIR/models"
+	DIR=$("$MKMODEL" --copy "$spec" "$BATS_TEST_TMPDIR/models")
+}
+
+sum_of() { "$HFGGUF" sum "$DIR" -o "${1:-outtype=f16}" | cut -d' ' -f1; }
+is_sum() { assert_equal "$(sum_of "${2:-outtype=f16}")" "$1"; }
+
+# refused OPTIONS WORDS...: the command and the mount helper refuse $DIR in one line that has the words.
+refused() {
+	local options=$1 word
+	shift
+	mkdir -p "$BATS_TEST_TMPDIR/mnt"
+	run "$MOUNT" "$DIR" "$BATS_TEST_TMPDIR/mnt" -o "$options"
+	assert_failure 32
+	not_mounted "$BATS_TEST_TMPDIR/mnt"
+	run "$HFGGUF" ls "$DIR" -o "$options"
+	assert_failure 1
+	assert_equal "${#lines[@]}" 1
+	for word; do
+		assert_output --partial "$word"
+	done
+}
