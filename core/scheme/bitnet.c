@@ -78,7 +78,8 @@ const struct tensor *t_bitnet(struct build *b, const struct tensor *weight, cons
 	memcpy(dims, weight->dims, sizeof(dims));
 	if (!checked_mul(dims[0], (uint64_t)4, &dims[0]))
 		return err_set(b->err, HFGGUF_RANGE, "a shape that is too large"), NULL;
-	return t_costs(t_custom(b, &op_bitnet, DT_F32, weight->n_dims, dims, (const struct tensor *[]){ weight, scale }, 2,
+	return t_costs(t_custom(b, &op_bitnet, DT_F32, weight->n_dims, dims, (const struct tensor *[]){ weight, scale },
+				2,
 				NULL), 1, 4, 0);
 }
 

@@ -200,7 +200,8 @@ static int check_format(struct job *j, const char *name, const struct tensor *fo
 		return 0;
 	if (format->n != 1 || tensor_values(j->out->in.src, format, &value, 1, j->err))
 		return j->err->code ? j->err->code
-				    : err_set(j->err, HFGGUF_CORRUPT, "tensor %s: its weight_format is no number", name);
+				    : err_set(j->err, HFGGUF_CORRUPT, "tensor %s: its weight_format is no number",
+					      name);
 	return value ? err_set(j->err, HFGGUF_UNSUPPORTED,
 			       "tensor %s: int8 weights in layout %g cannot be read; row by row (0) can", name, value)
 		     : 0;

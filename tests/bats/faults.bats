@@ -108,7 +108,7 @@ middle() { echo "$((WEIGHTS_SIZE / 2)) $((WEIGHTS_SIZE / 2 + 4096))"; }
 	no_fault
 	whole
 	pid=$(server)
-	eventually 5 bash -c 'cat /proc/$0/task/*/comm | grep -q hfgguf-worker || cat "$1" >/dev/null' "$pid" "$FILE"
+	eventually 20 bash -c 'cat /proc/$0/task/*/comm | grep -q hfgguf-worker || cat "$1" >/dev/null' "$pid" "$FILE"
 }
 
 @test "a source that hangs: others read on, and the mount can be taken away" {

@@ -9,14 +9,14 @@ teardown() { unmount_all; }
 	"$MOUNT" "$SMALL" "$MNT"
 	pid=$(server)
 	kill -TERM "$pid"
-	eventually 5 not_mounted "$MNT"
-	eventually 5 gone "$pid"
+	eventually 20 not_mounted "$MNT"
+	eventually 20 gone "$pid"
 }
 
 @test "SIGINT ends the foreground with success" {
 	env --default-signal=INT "$HFGGUF" mount -f "$SMALL" "$MNT" 3>&- & # a shell that ignores it could not give it back
 	job=$!
-	eventually 5 is_mounted "$MNT"
+	eventually 20 is_mounted "$MNT"
 	kill -INT $job
 	eventually 10 gone $job
 	wait $job
@@ -28,11 +28,11 @@ teardown() { unmount_all; }
 	pid=$(server)
 	exec 8<"$(only_file "$MNT")"
 	kill -TERM "$pid"
-	eventually 5 not_mounted "$MNT"
+	eventually 20 not_mounted "$MNT"
 	run cmp /dev/fd/8 <("$HFGGUF" cat "$LARGE")
 	assert_success
 	exec 8<&-
-	eventually 5 gone "$pid"
+	eventually 20 gone "$pid"
 }
 
 @test "a second SIGTERM ends it although a file is open" {
@@ -40,10 +40,10 @@ teardown() { unmount_all; }
 	pid=$(server)
 	exec 8<"$(only_file "$MNT")"
 	kill -TERM "$pid"
-	eventually 5 not_mounted "$MNT"
+	eventually 20 not_mounted "$MNT"
 	kill -0 "$pid"
 	kill -TERM "$pid"
-	eventually 5 gone "$pid"
+	eventually 20 gone "$pid"
 	exec 8<&-
 }
 
@@ -52,11 +52,11 @@ teardown() { unmount_all; }
 	pid=$(server)
 	exec 8<"$(only_file "$MNT")"
 	kill -TERM "$pid"
-	eventually 5 not_mounted "$MNT"
+	eventually 20 not_mounted "$MNT"
 	"$MOUNT" "$SMALL" "$MNT" -o outtype=q8_0
 	kill -TERM "$pid"
 	exec 8<&-
-	eventually 5 gone "$pid"
+	eventually 20 gone "$pid"
 	is_mounted "$MNT"
 	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL" -o outtype=q8_0)
 }
@@ -70,7 +70,7 @@ teardown() { unmount_all; }
 	umount -l "$MNT"
 	head -c 100 <&8 >/dev/null
 	exec 8<&-
-	eventually 5 gone "$pid"
+	eventually 20 gone "$pid"
 }
 
 @test "timeout= unmounts when nothing is open" {
@@ -78,7 +78,7 @@ teardown() { unmount_all; }
 	pid=$(server)
 	only_file "$MNT"
 	eventually 6 not_mounted "$MNT"
-	eventually 5 gone "$pid"
+	eventually 20 gone "$pid"
 }
 
 @test "timeout= waits while a file is open" {
@@ -93,7 +93,7 @@ teardown() { unmount_all; }
 @test "after kill -9 the mount point can be mounted again" {
 	"$MOUNT" "$SMALL" "$MNT"
 	kill -9 "$(server)"
-	eventually 5 bash -c '! ls "$0" 2>/dev/null' "$MNT"
+	eventually 20 bash -c '! ls "$0" 2>/dev/null' "$MNT"
 	"$MOUNT" "$SMALL" "$MNT"
 	only_file "$MNT"
 	assert_equal "$(mounts_below "$BATS_TEST_TMPDIR" | tr -dc '\0' | wc -c)" 1
@@ -104,7 +104,7 @@ teardown() { unmount_all; }
 	"$MOUNT" "$SMALL" "$MNT" -o auto_unmount
 	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$SMALL")
 	kill -9 "$(server)"
-	eventually 5 not_mounted "$MNT"
+	eventually 20 not_mounted "$MNT"
 }
 
 # In a namespace where /dev/fuse is $1: mounts $2 at $3 as another user, kills the daemon, waits for the mount to go.
@@ -119,7 +119,7 @@ killed_as_user() {
 		! readlink "/proc/$pid/fd"/* | grep -qx /dev/fuse || kill -9 "$pid"
 	done
 	not_in_table() { ! grep -qF " $1 " /proc/self/mountinfo; }
-	eventually 5 not_in_table "$3"
+	eventually 20 not_in_table "$3"
 }
 
 @test "auto_unmount: nothing stays after kill -9 of an ordinary user's mount" {
@@ -143,7 +143,7 @@ killed_as_user() {
 		umount "$MNT"
 	done
 	none_left() { [[ -z $(daemon_of "$MNT") ]]; }
-	eventually 5 none_left
+	eventually 20 none_left
 	not_mounted "$MNT"
 }
 

@@ -38,7 +38,7 @@ install_helper() {
 	"$MOUNT" "$SMALL" "$MNT"
 	pid=$(server)
 	umount "$MNT"
-	eventually 5 gone "$pid"
+	eventually 20 gone "$pid"
 }
 
 @test "a caller without stdin, stdout and stderr gets a mount that can be read" {
@@ -54,7 +54,7 @@ install_helper() {
 @test "hfgguf mount -f stays in the foreground" {
 	"$HFGGUF" mount -f "$SMALL" "$MNT" 3>&- &
 	pid=$!
-	eventually 5 is_mounted "$MNT"
+	eventually 20 is_mounted "$MNT"
 	kill -0 $pid
 	umount "$MNT"
 	wait $pid
@@ -216,7 +216,7 @@ install_helper() {
 	unshare -m --propagation private sleep 60 3>&- &
 	pid=$!
 	other() { [[ $(readlink /proc/$pid/ns/mnt) == mnt:* && ! /proc/$pid/ns/mnt -ef /proc/self/ns/mnt ]]; }
-	eventually 5 other || skip "cannot make a namespace"
+	eventually 20 other || skip "cannot make a namespace"
 	"$MOUNT" "$SMALL" "$MNT" -N "/proc/$pid/ns/mnt"
 	not_mounted "$MNT"
 	run nsenter -t $pid -m mountpoint -q "$MNT"

@@ -28,7 +28,7 @@ own() {
 	own
 	"$HFGGUF" mount -f "$OWN" "$MNT" -o outtype=f16 2>"$BATS_TEST_TMPDIR/said" 3>&- &
 	pid=$!
-	eventually 5 is_mounted "$MNT"
+	eventually 20 is_mounted "$MNT"
 	truncate -s 5000 "$WEIGHTS"
 	f=$(only_file "$MNT")
 	last=$(($(stat -c %s "$f") / 4096 - 1)) # the weights are at the end
