@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MIN_THREADS 16
-#define MAX_THREADS 64
+#define MAX_THREADS 32
 
 static void log_for_libfuse(enum fuse_log_level level, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));

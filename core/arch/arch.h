@@ -183,6 +183,7 @@ struct conv { /* one conversion: the reference's `self` */
 	struct name_map map;
 	enum ftype ftype;
 	struct kv_list kv;
+	struct arena *kv_arena; /* of kv and the vocabulary: until conv_forget_kv */
 	struct vocab_in vocab;
 	struct metadata *meta;
 	struct tensor_set in;  /* model_tensors */
@@ -365,6 +366,8 @@ tensor_op op_split_kv_b;
 struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
 		      struct err *err);
 void conv_free(struct conv *c);
+/* Frees the KV and the vocabulary, once all files of it are laid out. Idempotent. */
+void conv_forget_kv(struct conv *c);
 /* "Q8_0": the file's type as its name has it. */
 const char *conv_type_name(const struct conv *c);
 /* File name without folder; shards get -NNNNN-of-NNNNN. Arena-owned. */

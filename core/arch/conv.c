@@ -336,7 +336,10 @@ static int init(struct conv *c)
 
 	if (load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
 		return c->err->code;
-	kv_init(&c->kv, c->arena, c->arch->gguf);
+	c->kv_arena = arena_new();
+	if (!c->kv_arena)
+		return err_nomem(c->err);
+	kv_init(&c->kv, c->kv_arena, c->arch->gguf);
 	inner = json_get(c->hparams, "text_config");
 	if (cJSON_IsObject(inner)) {
 		json *copy = cJSON_Duplicate(inner, true);
@@ -353,7 +356,7 @@ static int init(struct conv *c)
 	if (conv_remap(c, c->arch->gguf, (int)blocks) || load_rope(c))
 		return c->err->code;
 	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
-				      .arena = c->arena, .pre = c->opt->pre, .mistral_format = c->opt->mistral_format,
+				      .arena = c->kv_arena, .pre = c->opt->pre, .mistral_format = c->opt->mistral_format,
 				      .no_mistral_template = c->opt->no_mistral_template };
 	return run_init(c, c->arch);
 }
@@ -506,6 +509,7 @@ struct conv *conv_run(struct source *src, const struct options *opt, const char 
 	conv_prequantized_type(c);
 	if (load_metadata(c) || write_metadata(c))
 		goto fail;
+	vocab_done(&c->vocab); /* a tokenizer is larger than all that is kept of it */
 	return c;
 fail:
 	if (!err->code)
@@ -514,11 +518,19 @@ fail:
 	return NULL;
 }
 
+void conv_forget_kv(struct conv *c)
+{
+	kv_free(&c->kv);
+	arena_free(c->kv_arena);
+	c->kv_arena = NULL;
+}
+
 void conv_free(struct conv *c)
 {
 	if (!c)
 		return;
 	vocab_done(&c->vocab);
+	conv_forget_kv(c);
 	scheme_free(c->scheme);
 	json_free(c->hparams);
 	json_free(c->rope);
@@ -530,5 +542,4 @@ void conv_free(struct conv *c)
 	vec_free(&c->out);
 	conv_sides_free(c);
 	conv_target_free(c);
-	kv_free(&c->kv);
 }

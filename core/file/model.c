@@ -142,21 +142,14 @@ static struct conv *convert(struct hfgguf_model *m, const char *outtype, struct 
 	for (size_t i = 0; i < m->n_convs; i++)
 		if (!strcmp(m->convs[i]->outtype, outtype))
 			return m->convs[i];
+	/* A vocabulary takes tens of megabytes: one at a time, and the one that llama-quantize works on. */
+	for (size_t i = 0; i < m->n_convs; i++)
+		if (strcmp(m->convs[i]->outtype, m->opt.outtype) != 0)
+			conv_forget_kv(m->convs[i]);
 	c = conv_run(m->src, &m->opt, outtype, m->arena, err);
 	if (c)
 		m->convs[m->n_convs++] = c;
 	return c;
-}
-
-static int keep_kv(struct hfgguf_model *m, const struct kv_list *kv, struct err *err)
-{
-	struct kv_list **more = realloc(m->kvs, (m->n_kvs + 1) * sizeof(*more));
-
-	if (!more)
-		return err_nomem(err);
-	m->kvs = more;
-	m->kvs[m->n_kvs++] = (struct kv_list *)kv;
-	return 0;
 }
 
 static int add_converted(struct hfgguf_model *m, const char *outtype, struct err *err)
@@ -164,7 +157,9 @@ static int add_converted(struct hfgguf_model *m, const char *outtype, struct err
 	struct conv *c = convert(m, outtype, err);
 	struct product p;
 
-	if (!c || product_convert(c, &p) || lay_out(m, &p, err))
+	if (!c || !c->kv_arena) /* forgotten: its files are there already */
+		return err->code;
+	if (product_convert(c, &p) || lay_out(m, &p, err))
 		return err->code;
 	for (size_t i = 0; i < c->n_sides; i++)
 		if (product_side(c, i, &p) || lay_out(m, &p, err))
@@ -181,9 +176,11 @@ static int add_quantized(struct hfgguf_model *m, const char *type, struct err *e
 		return err_set(err, HFGGUF_OPTION, "bigendian: llama-quantize reads no big-endian file; leave out "
 			       "one of both");
 	c = convert(m, m->opt.outtype, err);
-	if (!c || product_quantize(c, type, &p) || keep_kv(m, p.kv, err))
+	if (!c || product_quantize(c, type, &p))
 		return err->code;
-	return lay_out(m, &p, err);
+	(void)lay_out(m, &p, err);
+	kv_free((struct kv_list *)p.kv);
+	return err->code;
 }
 
 /* One of `type=`: the converter's names, all others the quantizer's. */
@@ -281,6 +278,8 @@ static int open_model(struct hfgguf_model *m, const char *path, const char *opti
 	}
 	if (!m->src || add_types(m, err))
 		return err->code;
+	for (size_t i = 0; i < m->n_convs; i++)
+		conv_forget_kv(m->convs[i]);
 	m->cache = cache_new(m->opt.cache_size, m->opt.threads ? m->opt.threads : cpus > 0 ? (unsigned)cpus : 1, &ops);
 	return m->cache ? 0 : err_nomem(err);
 }
@@ -318,10 +317,7 @@ void hfgguf_close(struct hfgguf_model *m)
 		vfile_done(&m->files[i].v);
 	for (size_t i = 0; i < m->n_convs; i++)
 		conv_free(m->convs[i]);
-	for (size_t i = 0; i < m->n_kvs; i++)
-		kv_free(m->kvs[i]);
 	free(m->convs);
-	free(m->kvs);
 	free(m->files);
 	source_close(m->src);
 	options_free(&m->opt);

@@ -22,8 +22,6 @@ struct hfgguf_model {
 	struct source *src;
 	struct conv **convs; /* one a type of the converter */
 	size_t n_convs;
-	struct kv_list **kvs; /* of quantized products: theirs to free */
-	size_t n_kvs;
 	struct model_file *files;
 	size_t n_files;
 	uint64_t n_units;

@@ -2,7 +2,9 @@
 #include "core/file/model.h"
 
 #include "core/file/encode.h"
+#include "core/gguf/scan.h"
 #include "core/scheme/scheme.h"
+#include "core/util/cleanup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,60 +55,91 @@ static void put_float(struct buf *b, double f, int digits)
 	buf_printf(b, isfinite(f) ? "%.*g" : "\"%.*g\"", digits, f);
 }
 
-static void put_number(struct buf *b, const struct kv *kv)
+/* Values as they stand in the header. */
+struct values {
+	const unsigned char *p;
+	bool big;
+};
+
+static uint64_t take_uint(struct values *v, size_t size)
 {
-	switch (kv->type) {
-	case KV_F32: put_float(b, (double)(float)kv->v.f, 9); break;
-	case KV_F64: put_float(b, kv->v.f, 17); break;
-	case KV_BOOL: buf_puts(b, kv->v.b ? "true" : "false"); break;
+	uint64_t x = 0;
+
+	for (size_t i = 0; i < size; i++)
+		x |= (uint64_t)v->p[v->big ? size - 1 - i : i] << 8 * i;
+	v->p += size;
+	return x;
+}
+
+static int64_t extend(uint64_t x, size_t size)
+{
+	return (int64_t)(x << (64 - 8 * size)) >> (64 - 8 * size);
+}
+
+static void put_number(struct buf *b, uint32_t type, struct values *v)
+{
+	size_t size = scan_number_size(type);
+	uint64_t x = take_uint(v, size);
+	uint32_t low = (uint32_t)x;
+	float f;
+	double d;
+
+	memcpy(&f, &low, sizeof(f));
+	memcpy(&d, &x, sizeof(d));
+	switch (type) {
+	case KV_F32: put_float(b, (double)f, 9); break;
+	case KV_F64: put_float(b, d, 17); break;
+	case KV_BOOL: buf_puts(b, x ? "true" : "false"); break;
 	case KV_I8:
 	case KV_I16:
 	case KV_I32:
-	case KV_I64: buf_printf(b, "%lld", (long long)kv->v.i); break;
-	default: buf_printf(b, "%llu", (unsigned long long)kv->v.u);
+	case KV_I64: buf_printf(b, "%lld", (long long)extend(x, size)); break;
+	default: buf_printf(b, "%llu", (unsigned long long)x);
 	}
 }
 
-static void put_item(struct buf *b, const struct kv *kv, size_t i)
+static void put_one(struct buf *b, uint32_t type, struct values *v)
 {
-	const void *p = kv->items;
+	uint64_t n;
 
-	switch (kv->item) {
-	case KV_STRING: put_json_text(b, ((const struct text *)p)[i].p, ((const struct text *)p)[i].n); break;
-	case KV_F32: put_float(b, (double)((const float *)p)[i], 9); break;
-	case KV_F64: put_float(b, ((const double *)p)[i], 17); break;
-	case KV_BOOL: buf_puts(b, ((const bool *)p)[i] ? "true" : "false"); break;
-	case KV_U8: buf_printf(b, "%u", ((const uint8_t *)p)[i]); break;
-	case KV_I8: buf_printf(b, "%d", ((const int8_t *)p)[i]); break;
-	case KV_U16: buf_printf(b, "%u", ((const uint16_t *)p)[i]); break;
-	case KV_I16: buf_printf(b, "%d", ((const int16_t *)p)[i]); break;
-	case KV_U32: buf_printf(b, "%u", ((const uint32_t *)p)[i]); break;
-	case KV_I32: buf_printf(b, "%d", ((const int32_t *)p)[i]); break;
-	case KV_U64: buf_printf(b, "%llu", ((const unsigned long long *)p)[i]); break;
-	case KV_I64: buf_printf(b, "%lld", ((const long long *)p)[i]); break;
-	case KV_ARRAY: break;
+	if (type != KV_STRING) {
+		put_number(b, type, v);
+		return;
 	}
+	n = take_uint(v, 8);
+	put_json_text(b, (const char *)v->p, n);
+	v->p += n;
 }
 
-static void put_list(struct buf *b, const struct kv *kv, size_t max)
+static void put_value(struct buf *b, const struct scan_kv *kv, bool big, uint64_t list_max)
 {
+	struct values v = { kv->value, big };
+	uint32_t item;
+	uint64_t n;
+
+	if (kv->type != KV_ARRAY) {
+		put_one(b, kv->type, &v);
+		return;
+	}
+	item = (uint32_t)take_uint(&v, 4);
+	n = take_uint(&v, 8);
 	buf_putc(b, '[');
-	for (size_t i = 0; i < kv->n && i < max; i++) {
+	for (uint64_t i = 0; i < n && i < list_max; i++) {
 		if (i)
 			buf_puts(b, ", ");
-		put_item(b, kv, i);
+		put_one(b, item, &v);
 	}
 	buf_putc(b, ']');
 }
 
-static void put_value(struct buf *b, const struct kv *kv, size_t list_max)
+/* Element type and count of an array. */
+static const char *array_of(const struct scan_kv *kv, bool big, uint64_t *n)
 {
-	if (kv->type == KV_ARRAY)
-		put_list(b, kv, list_max);
-	else if (kv->type == KV_STRING)
-		put_json_text(b, kv->v.s.p, kv->v.s.n);
-	else
-		put_number(b, kv);
+	struct values v = { kv->value, big };
+	uint32_t item = (uint32_t)take_uint(&v, 4);
+
+	*n = take_uint(&v, 8);
+	return kv_names[item];
 }
 
 /* ---- tensors ---- */
@@ -197,18 +230,50 @@ static double bits_per_weight(const struct vfile *f)
 	return weights > 0 ? 8 * bytes / weights : 0;
 }
 
-/* Shards but the first hold no KV of the model. */
-static bool has_kv(const struct hfgguf_model *m, size_t file)
+static void put_kv_json(struct buf *b, const struct scan_kv *kv, bool big)
 {
-	return !file || m->files[file].p.kv != m->files[file - 1].p.kv;
+	uint64_t n;
+
+	buf_puts(b, "    {\"key\": ");
+	put_json_text(b, kv->key.p, kv->key.n);
+	buf_printf(b, ", \"type\": \"%s\", ", kv_names[kv->type]);
+	if (kv->type == KV_ARRAY) {
+		const char *item = array_of(kv, big, &n);
+
+		buf_printf(b, "\"item\": \"%s\", \"length\": %llu, ", item, (unsigned long long)n);
+	}
+	buf_puts(b, "\"value\": ");
+	put_value(b, kv, big, UINT64_MAX);
+	buf_puts(b, "}");
 }
 
-/* Names of tensors that are left out, in the file that has the KV. */
+/* All KV of a file, from its header: put(b, kv, big_endian) with `between` in between. */
+static void put_kvs(struct buf *b, const struct gguf_file *g, const char *between,
+		    void (*put)(struct buf *b, const struct scan_kv *kv, bool big))
+{
+	struct err err = ERR_INIT;
+	autofree char *bytes = header_all(&g->header, &err);
+	struct scan s;
+
+	if (!bytes || scan_header(bytes, g->header_bytes, g->name, &s, &err)) {
+		b->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < s.n_kv; i++) {
+		if (i)
+			buf_puts(b, between);
+		put(b, &s.kv[i], s.big_endian);
+	}
+	scan_free(&s);
+}
+
+/* Names of tensors that are left out: told with the first of a product's shards. */
 static size_t n_unused(const struct hfgguf_model *m, size_t file)
 {
 	const struct scheme *s = m->files[file].p.conv->scheme;
+	bool first = !file || m->files[file].p.out != m->files[file - 1].p.out;
 
-	return s && has_kv(m, file) ? s->unused.n : 0;
+	return s && first ? s->unused.n : 0;
 }
 
 static const char *unused(const struct hfgguf_model *m, size_t file, size_t i)
@@ -234,18 +299,7 @@ char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 	buf_puts(&b, ",\n  \"notes\": [");
 	put_notes_json(&b, f->p.note);
 	buf_puts(&b, "],\n  \"kv\": [\n");
-	for (size_t i = 0; has_kv(m, file) && i < f->p.kv->n; i++) {
-		const struct kv *kv = &f->p.kv->v[i];
-
-		buf_puts(&b, i ? ",\n    {\"key\": " : "    {\"key\": ");
-		put_json_str(&b, kv->key);
-		buf_printf(&b, ", \"type\": \"%s\", ", kv_names[kv->type]);
-		if (kv->type == KV_ARRAY)
-			buf_printf(&b, "\"item\": \"%s\", \"length\": %zu, ", kv_names[kv->item], kv->n);
-		buf_puts(&b, "\"value\": ");
-		put_value(&b, kv, SIZE_MAX);
-		buf_puts(&b, "}");
-	}
+	put_kvs(&b, f->v.g, ",\n", put_kv_json);
 	buf_puts(&b, "\n  ],\n  \"tensors\": [\n");
 	for (size_t i = 0; i < f->v.n_tensors; i++) {
 		put_tensor_json(&b, &f->v, &f->v.tensors[i]);
@@ -262,16 +316,20 @@ char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 	return b.p;
 }
 
-static void put_kv_text(struct buf *b, const struct kv *kv)
+static void put_kv_text(struct buf *b, const struct scan_kv *kv, bool big)
 {
 	size_t start = b->n;
+	uint64_t n;
 
-	buf_printf(b, "  %-44s ", kv->key);
-	if (kv->type == KV_ARRAY)
-		buf_printf(b, "%s[%zu] ", kv_names[kv->item], kv->n);
-	else
+	buf_printf(b, "  %-44.*s ", (int)kv->key.n, kv->key.p);
+	if (kv->type == KV_ARRAY) {
+		const char *item = array_of(kv, big, &n);
+
+		buf_printf(b, "%s[%llu] ", item, (unsigned long long)n);
+	} else {
 		buf_printf(b, "%s ", kv_names[kv->type]);
-	put_value(b, kv, LIST_MAX);
+	}
+	put_value(b, kv, big, LIST_MAX);
 	if (b->n > start + 160) { /* a chat template is no line of a table */
 		b->n = start + 157;
 		while (b->n && ((unsigned char)b->p[b->n] & 0xC0) == 0x80)
@@ -299,8 +357,7 @@ char *hfgguf_plan_text(const struct hfgguf_model *m, size_t file)
 		s += n + (s[n] == '\n');
 	}
 	buf_puts(&b, "\nKV\n");
-	for (size_t i = 0; has_kv(m, file) && i < f->p.kv->n; i++)
-		put_kv_text(&b, &f->p.kv->v[i]);
+	put_kvs(&b, f->v.g, "", put_kv_text);
 	buf_puts(&b, "\nTensors (name, type, shape, offset, bytes, from)\n");
 	for (size_t i = 0; i < f->v.n_tensors; i++) {
 		const struct vtensor *t = &f->v.tensors[i];

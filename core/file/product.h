@@ -9,7 +9,7 @@
 
 struct product {
 	const struct conv *conv; /* where it comes from */
-	const struct kv_list *kv;
+	const struct kv_list *kv; /* of a quantized one the caller frees it (kv_free) */
 	const struct out_tensor *out;
 	size_t n_out;
 	const char *name, *type, *note; /* file name; "Q4_K_M"; for the plan, or NULL */

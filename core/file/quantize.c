@@ -444,9 +444,9 @@ static int make_kv(struct job *j)
 	j->kv = arena_alloc(c->arena, sizeof(*j->kv));
 	if (!j->kv)
 		return err_nomem(c->err);
-	kv_init(j->kv, c->arena, c->kv.arch);
+	kv_init(j->kv, c->kv_arena, c->kv.arch);
 	for (size_t i = 0; i < c->kv.n; i++)
-		kv_copy(j->kv, &c->kv.v[i]);
+		kv_copy_ref(j->kv, &c->kv.v[i]);
 	set_u32(j->kv, "general.quantization_version", 2);
 	set_u32(j->kv, "general.file_type", copy ? (uint32_t)c->ftype : (uint32_t)j->policy.mixture->mix);
 	for (size_t i = 0; i < j->opt->override_kv.n; i++)
@@ -504,6 +504,8 @@ int product_quantize(struct conv *c, const char *type, struct product *out)
 		out->note = arena_printf(c->arena, "%s%s%s", notes, *notes && *more ? "\n" : "", more);
 		e = out->name && out->note && !j.note.failed ? 0 : err_nomem(c->err);
 	}
+	if (e && j.kv)
+		kv_free(j.kv);
 	for (size_t i = 0; i < j.n_overrides; i++)
 		pcre2_code_free(j.overrides[i].re);
 	buf_free(&j.note);

@@ -177,10 +177,11 @@ static int scan_file(struct verify *v, char **bytes, struct scan *out)
 static void compare(struct verify *v)
 {
 	const struct gguf_file *g = v->m->files[v->file].v.g;
-	struct scan ours = { NULL, 0, NULL, 0, 0 }, theirs = { NULL, 0, NULL, 0, 0 };
-	autofree char *bytes = NULL;
+	struct scan ours = { .n_kv = 0 }, theirs = { .n_kv = 0 };
+	autofree char *bytes = NULL, *header = header_all(&g->header, &v->err);
 
-	if (!scan_file(v, &bytes, &theirs) && !scan_header(g->header, g->header_bytes, g->name, &ours, &v->err)) {
+	if (header && !scan_file(v, &bytes, &theirs) &&
+	    !scan_header(header, g->header_bytes, g->name, &ours, &v->err)) {
 		compare_kv(v, &ours, &theirs);
 		compare_tensors(v, &theirs);
 		if (!v->n && !v->err.code && v->size != g->size_bytes)

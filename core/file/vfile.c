@@ -417,10 +417,11 @@ static int read_header(struct reading *r)
 {
 	const struct gguf_file *g = r->f->g;
 	size_t n = g->header_bytes - r->at < r->n ? g->header_bytes - r->at : r->n;
+	int e = header_read(&g->header, r->at, n, r->out, r->err);
 
-	memcpy(r->out, g->header + r->at, n);
-	filled(r, n);
-	return 0;
+	if (!e)
+		filled(r, n);
+	return e;
 }
 
 static int read_padding(struct reading *r, const struct vtensor *t)

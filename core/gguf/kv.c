@@ -196,12 +196,23 @@ void kv_array(struct kv_list *l, const char *key, enum kv_type item, const void 
 		kv_array_ref(l, key, item, copy, n);
 }
 
+static void copy_one(struct kv_list *l, const struct kv *from)
+{
+	if (from->type == KV_STRING)
+		kv_text(l, from->key, from->v.s.p, from->v.s.n);
+	else
+		put(l, from->key, *from);
+}
+
 void kv_copy(struct kv_list *l, const struct kv *from)
 {
 	if (from->type == KV_ARRAY)
 		kv_array(l, from->key, from->item, from->items, from->n);
-	else if (from->type == KV_STRING)
-		kv_text(l, from->key, from->v.s.p, from->v.s.n);
 	else
-		put(l, from->key, *from);
+		copy_one(l, from);
+}
+
+void kv_copy_ref(struct kv_list *l, const struct kv *from)
+{
+	copy_one(l, from);
 }

@@ -64,6 +64,8 @@ void kv_array(struct kv_list *l, const char *key, enum kv_type item, const void 
 void kv_array_ref(struct kv_list *l, const char *key, enum kv_type item, const void *items, size_t n);
 /* Already-typed copy of another entry (a builtin vocabulary, an imatrix). */
 void kv_copy(struct kv_list *l, const struct kv *from);
+/* The same, but what an array holds is borrowed from the other list. */
+void kv_copy_ref(struct kv_list *l, const struct kv *from);
 
 const struct kv *kv_find(const struct kv_list *l, const char *key);
 void kv_remove(struct kv_list *l, const char *key);

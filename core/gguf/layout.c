@@ -255,8 +255,9 @@ int layout_make(const char *name, const struct kv_list *kv, const struct gguf_te
 				buf_putc(&w.b, 0);
 		}
 		f[i].header_bytes = w.b.n;
-		f[i].header = w.b.failed ? NULL : (const unsigned char *)arena_memdup(arena, w.b.p, w.b.n);
-		e = f[i].name && f[i].header ? place(&f[i], err) : err_nomem(err);
+		e = f[i].name && !w.b.failed ? header_make(&f[i].header, w.b.p, w.b.n, arena, err) : err_nomem(err);
+		if (!e)
+			e = place(&f[i], err);
 		buf_free(&w.b);
 	}
 	*files = f;

@@ -4,11 +4,12 @@
  *
  *   magic version n_tensors n_kv | KV … | tensor infos … | padding to 32 | tensor, padding to 32 | tensor, padding …
  *
- * Everything is arena-owned and read-only once made.
+ * Everything is arena-owned and read-only once made; the KV list is not needed any more then.
  */
 #ifndef CORE_GGUF_LAYOUT_H
 #define CORE_GGUF_LAYOUT_H
 
+#include "core/gguf/header.h"
 #include "core/gguf/kv.h"
 #include "core/util/arena.h"
 #include "core/util/err.h"
@@ -29,7 +30,7 @@ struct gguf_file {
 	const char *name;
 	struct gguf_tensor *tensors;
 	size_t n_tensors;
-	const unsigned char *header; /* header_bytes, padding to the data included */
+	struct header header; /* header_bytes, padding to the data included */
 	uint64_t header_bytes, size_bytes;
 };
 

@@ -8,6 +8,7 @@
 struct cursor {
 	const unsigned char *p;
 	size_t left;
+	bool big;
 };
 
 /* n bytes at the cursor, which moves on; NULL when they are not there. */
@@ -28,6 +29,8 @@ static bool get_u32(struct cursor *c, uint32_t *v)
 
 	if (p)
 		memcpy(v, p, 4);
+	if (p && c->big)
+		*v = __builtin_bswap32(*v);
 	return p != NULL;
 }
 
@@ -37,6 +40,8 @@ static bool get_u64(struct cursor *c, uint64_t *v)
 
 	if (p)
 		memcpy(v, p, 8);
+	if (p && c->big)
+		*v = __builtin_bswap64(*v);
 	return p != NULL;
 }
 
@@ -50,7 +55,7 @@ static bool get_text(struct cursor *c, struct text *t)
 	return true;
 }
 
-static size_t fixed_size(uint32_t type)
+size_t scan_number_size(uint32_t type)
 {
 	static const unsigned char sizes[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
@@ -64,16 +69,16 @@ static int skip_value(struct cursor *c, uint32_t type)
 	uint64_t n, bytes;
 	struct text t;
 
-	if (fixed_size(type))
-		return take(c, fixed_size(type)) != NULL;
+	if (scan_number_size(type))
+		return take(c, scan_number_size(type)) != NULL;
 	if (type == KV_STRING)
 		return get_text(c, &t);
 	if (type != KV_ARRAY)
 		return -1;
 	if (!get_u32(c, &item) || !get_u64(c, &n))
 		return 0;
-	if (fixed_size(item))
-		return checked_mul(n, fixed_size(item), &bytes) ? take(c, bytes) != NULL : -1;
+	if (scan_number_size(item))
+		return checked_mul(n, scan_number_size(item), &bytes) ? take(c, bytes) != NULL : -1;
 	if (item != KV_STRING)
 		return -1;
 	for (uint64_t i = 0; i < n; i++)
@@ -110,9 +115,12 @@ static uint64_t alignment(const struct scan *s)
 {
 	uint32_t v = 32;
 
-	for (size_t i = 0; i < s->n_kv; i++)
-		if (s->kv[i].key.n == 17 && !memcmp(s->kv[i].key.p, "general.alignment", 17) && s->kv[i].size == 4)
-			memcpy(&v, s->kv[i].value, 4);
+	for (size_t i = 0; i < s->n_kv; i++) {
+		struct cursor c = { s->kv[i].value, s->kv[i].size, s->big_endian };
+
+		if (s->kv[i].key.n == 17 && !memcmp(s->kv[i].key.p, "general.alignment", 17) && c.left == 4)
+			get_u32(&c, &v);
+	}
 	return v && !(v & (v - 1)) ? v : 32;
 }
 
@@ -131,15 +139,21 @@ static int get_all(struct cursor *c, struct scan *out, const void *bytes)
 
 int scan_header(const void *bytes, size_t n, const char *what, struct scan *out, struct err *err)
 {
-	struct cursor c = { bytes, n };
+	struct cursor c = { bytes, n, false };
 	const unsigned char *magic = take(&c, 4);
 	uint32_t version = 0;
 	uint64_t n_tensors = 0, n_kv = 0;
 	int r;
 
 	memset(out, 0, sizeof(*out));
-	if (!magic || memcmp(magic, "GGUF", 4) || !get_u32(&c, &version) || version < 2 || version > 3)
-		return err_set(err, HFGGUF_CORRUPT, "%s: not a little-endian GGUF file of version 2 or 3", what);
+	if (!magic || memcmp(magic, "GGUF", 4) || !get_u32(&c, &version))
+		return err_set(err, HFGGUF_CORRUPT, "%s: not a GGUF file", what);
+	if (!(version & 0xffff)) {
+		out->big_endian = c.big = true;
+		version = __builtin_bswap32(version);
+	}
+	if (version < 2 || version > 3)
+		return err_set(err, HFGGUF_CORRUPT, "%s: a GGUF file of version %u; 2 and 3 are known", what, version);
 	if (!get_u64(&c, &n_tensors) || !get_u64(&c, &n_kv))
 		return err_set(err, HFGGUF_RANGE, "%s: the header is cut off", what);
 	/* the least that an entry takes bounds what the counts may claim */

@@ -1,6 +1,6 @@
 /*
  * A GGUF header taken apart without being understood: where each KV and each tensor info lies. For comparing files and
- * for reading them as sources. Format: ggml/docs/gguf.md, version 2 and 3, little-endian.
+ * for reading them as sources. Format: ggml/docs/gguf.md, version 2 and 3, of either endianness.
  */
 #ifndef CORE_GGUF_SCAN_H
 #define CORE_GGUF_SCAN_H
@@ -23,6 +23,7 @@ struct scan_tensor {
 };
 
 struct scan {
+	bool big_endian; /* values in KV are as stored, all else is native */
 	struct scan_kv *kv;
 	size_t n_kv;
 	struct scan_tensor *tensors;
@@ -36,5 +37,8 @@ struct scan {
  */
 int scan_header(const void *bytes, size_t n, const char *what, struct scan *out, struct err *err);
 void scan_free(struct scan *s);
+
+/* Bytes of a number of a KV type; 0 for strings, arrays and what is no type. */
+size_t scan_number_size(uint32_t type);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/gguf/layout.h"
 #include "core/gguf/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct arena *arena;
@@ -24,6 +25,7 @@ static int make(const struct layout_options *o, struct gguf_file **f, size_t *n)
 static void test_single(void)
 {
 	struct gguf_file *f;
+	char part[10], *all;
 	struct scan s;
 	size_t n;
 
@@ -33,19 +35,44 @@ static void test_single(void)
 	   "data begins behind the padded header");
 	ok(f->tensors[1].offset == f->header_bytes + 64 && f->size_bytes == f->header_bytes + 64 + 32 + 32,
 	   "every tensor is padded to 32 bytes, the last too");
-	ok(!scan_header(f->header, f->header_bytes, "x", &s, &err) && s.n_kv == 2 && s.n_tensors == 3 &&
+	all = header_all(&f->header, &err);
+	if (!all)
+		return;
+	ok(!header_read(&f->header, 7, sizeof(part), part, &err) && !memcmp(part, all + 7, sizeof(part)),
+	   "any part of the header can be read");
+	ok(!scan_header(all, f->header_bytes, "x", &s, &err) && s.n_kv == 2 && s.n_tensors == 3 &&
 		   s.data_start == f->header_bytes && s.tensors[0].dims[0] == 5 && s.tensors[1].offset == 64,
 	   "the scanner reads what was laid out, dimensions innermost first");
 	scan_free(&s);
 	for (size_t cut = 0; cut < f->header_bytes - 31; cut++) {
 		err_clear(&err);
-		if (!scan_header(f->header, cut, "x", &s, &err)) {
+		if (!scan_header(all, cut, "x", &s, &err)) {
 			ok(0, "a header cut at byte %zu is refused", cut);
 			scan_free(&s);
 		}
 	}
 	ok(err.code != 0, "a header cut anywhere is refused");
 	err_clear(&err);
+	free(all);
+}
+
+static void test_big_endian(void)
+{
+	struct gguf_file *f;
+	uint32_t layers = 0;
+	struct scan s;
+	char *all;
+	size_t n;
+
+	ok(!make(&(struct layout_options){ .big_endian = true }, &f, &n), "a big-endian file");
+	all = header_all(&f->header, &err);
+	ok(all && !scan_header(all, f->header_bytes, "x", &s, &err) && s.big_endian && s.n_kv == 2 &&
+	   s.n_tensors == 3 && s.data_start == f->header_bytes && s.tensors[0].dims[0] == 5, "the scanner reads it");
+	if (s.n_kv == 2 && s.kv[1].size == 4)
+		memcpy(&layers, s.kv[1].value, 4);
+	ok(layers == 7u << 24, "values are as stored");
+	scan_free(&s);
+	free(all);
 }
 
 static void test_shards(void)
@@ -92,6 +119,7 @@ int main(void)
 	kv_str(&kv, "general.architecture", "llama");
 	kv_u32(&kv, "{arch}.block_count", 7);
 	test_single();
+	test_big_endian();
 	test_shards();
 	test_hostile();
 	kv_free(&kv);
