@@ -13,7 +13,8 @@ enum {
 	REGION_MIN_BYTES = 32 << 10, /* shorter verbatim regions are better gathered by the cache's units */
 	QUIET_BYTES = 128 << 10,     /* looked through while the processor's cache has them */
 	LEND_BYTES = 16 << 10,       /* less of a unit is copied rather than lent */
-	PACKED_BYTES = 28 << 10,     /* of a packed source a unit reads no more: a read may touch two */
+	PACKED_BYTES = 60 << 10, /* of a packed source a read takes no more, though it touch two units, */
+	PACKED_LEAST = 14 << 10, /* but a unit is no smaller than this many */
 };
 
 /* ---- making ---- */
@@ -53,7 +54,7 @@ static int find_segments(struct vtensor *t, struct arena *arena, struct err *err
 static uint64_t packed_rows(const struct vtensor *t, uint64_t rows, uint64_t row)
 {
 	struct tensor_cost c = tensor_cost(t->o->blocks ? t->o->blocks : t->o->t);
-	double values = (c.fixed < PACKED_BYTES ? PACKED_BYTES - c.fixed : 0) / c.bytes;
+	double bytes = (PACKED_BYTES - (double)c.fixed) / 2, values = (bytes < PACKED_LEAST ? PACKED_LEAST : bytes) / c.bytes;
 
 	/* blocks are bytes that hold several values */
 	if (t->o->blocks || t->o->raw)

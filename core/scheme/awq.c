@@ -19,86 +19,58 @@ static float nibble(uint32_t word, uint64_t row)
 	return (float)(word >> shifts[row % 8] & 15);
 }
 
-/* Zero points or scales of groups: [group][row] for the rows of g's columns. */
-static int read_zeros(const struct tensor *t, const struct rect *g, float *out, struct tensor_ctx *ctx)
+/* [group][row] */
+static int awq_zeros(const struct tensor *t, const struct rect *r, uint64_t first, uint64_t n, float *out,
+		     struct tensor_ctx *ctx)
 {
-	uint64_t w0 = g->col / 8, n_words = (g->col + g->n_cols - 1) / 8 + 1 - w0;
-	struct rect words = { g->row, g->n_rows, w0, n_words };
-	uint32_t *w = scratch_get(ctx->scratch, g->n_rows * n_words * sizeof(*w));
+	uint64_t w0 = r->row / 8, n_words = (r->row + r->n_rows - 1) / 8 + 1 - w0;
+	struct rect words = { first, n, w0, n_words };
+	uint32_t *w = scratch_get(ctx->scratch, n * n_words * sizeof(*w));
 	int e = w ? read_matrix(t->src[1], &words, w, ctx) : err_nomem(ctx->err);
 
-	for (uint64_t k = 0; k < g->n_rows && !e; k++)
-		for (uint64_t r = g->col; r < g->col + g->n_cols; r++)
-			*out++ = nibble(w[k * n_words + r / 8 - w0], r);
+	for (uint64_t k = 0; k < n && !e; k++)
+		for (uint64_t row = r->row; row < r->row + r->n_rows; row++)
+			*out++ = nibble(w[k * n_words + row / 8 - w0], row);
 	return e;
 }
 
-static int awq_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
+static void awq_place(const struct tensor *t, const struct rect *r, struct grid *g, struct rect *words)
 {
 	uint64_t w0 = r->row / 8, n_words = (r->row + r->n_rows - 1) / 8 + 1 - w0;
-	struct rect words = { r->col, r->n_cols, w0, n_words }, groups = { 0, 0, r->row, r->n_rows };
-	uint32_t *w = scratch_get(ctx->scratch, codes ? r->n_cols * n_words * sizeof(*w) : 0);
-	float *zeros, *scales;
-	int e = load_runs((struct groups *)(uintptr_t)t->param, r, g, &groups.row, &groups.n_rows, ctx);
 
-	if (e)
-		return e;
-	g->words = w;
+	(void)t;
+	*words = (struct rect){ r->col, r->n_cols, w0, n_words };
 	g->word_step = n_words;
 	g->first_row = r->row % 8;
 	g->across = shifts;
-	g->z_row_step = 1;
-	g->group_step = r->n_rows;
-	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
-	if (!e)
-		e = read_zeros(t, &groups, zeros, ctx);
-	if (!e)
-		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
-	return e || !codes ? e : read_matrix(t->src[0], &words, w, ctx);
 }
 
-static int awq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
+static uint64_t group_size(const struct tensor *t)
 {
-	return grid_values(t, r, out, ctx, awq_load);
-}
-
-static int awq_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
-		     struct tensor_ctx *ctx)
-{
-	return grid_parts(t, r, block, q, parts, ctx, awq_load);
+	return ((const struct grid_param *)t->param)->groups.size;
 }
 
 bool native_awq(struct build *b, const struct tensor *t, struct native *n)
 {
-	uint64_t group = ((const struct groups *)t->param)->size;
+	uint64_t group = group_size(t);
 
 	(void)b;
-	n->parts = awq_parts;
+	n->parts = grid_parts;
 	n->type = GGML_Q4_1;
 	return t->dims[1] % 32 == 0 && (group % 32 == 0 || group >= t->dims[1]);
 }
 
-static int awq_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
-{
-	return read_rects(t, first, n, out, ctx, awq_rect);
-}
-
 static void awq_describe(const struct tensor *t, struct buf *b)
 {
-	buf_printf(b, "group %llu", (unsigned long long)((const struct groups *)t->param)->size);
+	buf_printf(b, "group %llu", (unsigned long long)group_size(t));
 }
 
-const struct tensor_ops op_awq = { "dequant awq", awq_read, awq_describe };
-
-static bool is_words(const struct tensor *t)
-{
-	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
-}
+const struct tensor_ops op_awq = { "dequant awq", grid_read, awq_describe };
 
 const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor *qweight, const struct tensor *qzeros,
 			   const struct tensor *scales)
 {
-	struct groups *g;
+	struct grid_param *p;
 	uint64_t columns;
 
 	if (!qweight || !qzeros || !scales || b->err->code)
@@ -113,12 +85,12 @@ const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor 
 			(unsigned long long)group);
 		return NULL;
 	}
-	g = arena_alloc(b->arena, sizeof(*g));
-	if (!g)
+	p = arena_alloc(b->arena, sizeof(*p));
+	if (!p)
 		return err_nomem(b->err), NULL;
-	*g = (struct groups){ .size = group, .n = scales->dims[0] };
+	*p = (struct grid_param){ awq_place, awq_zeros, qweight, scales, true, { .size = group, .n = scales->dims[0] } };
 	return t_costs(t_custom(b, &op_awq, DT_F32, 2, (uint64_t[]){ scales->dims[1], columns },
-				(const struct tensor *[]){ qweight, qzeros, scales }, 3, g), 8, 1, 0);
+				(const struct tensor *[]){ qweight, qzeros, scales }, 3, p), 8, 1, 0);
 }
 
 int scheme_awq(struct job *j)

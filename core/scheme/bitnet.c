@@ -5,37 +5,56 @@
 
 #include <string.h>
 
-/* Codes 0…3. */
-static int read_codes(const struct tensor *t, const struct rect *r, uint8_t *q, struct tensor_ctx *ctx)
+/* Rows as stored, whose codes are `shift` bits up: as many of r's as there are in one plane. Returns their number, or a
+ * status. */
+static int64_t read_plane(const struct tensor *t, const struct rect *r, uint64_t done, uint8_t *w, unsigned *shift,
+			  struct tensor_ctx *ctx)
 {
-	uint64_t stored = t->src[0]->dims[0], cols = t->dims[t->n_dims - 1];
-	uint64_t inner = t->src[0]->n / stored / cols; /* rows of a first index */
-	int e = 0;
+	uint64_t cols = t->dims[t->n_dims - 1], stored = t->src[0]->n / cols; /* rows of a plane */
+	uint64_t row = r->row + done, n = stored - row % stored;
+	struct rect part = { row % stored, n < r->n_rows - done ? n : r->n_rows - done, r->col, r->n_cols };
+	int e;
 
-	for (uint64_t i = r->row; i < r->row + r->n_rows && !e; i++, q += r->n_cols) {
-		uint64_t plane = i / inner / stored, at = (i - plane * stored * inner) * cols + r->col;
-
-		e = tensor_read(t->src[0], at, r->n_cols, q, ctx);
-		for (uint64_t c = 0; c < r->n_cols && !e; c++)
-			q[c] = q[c] >> 2 * plane & 3;
-	}
-	return e;
+	*shift = (unsigned)(row / stored * 2);
+	/* a matrix, whatever its leading axes */
+	e = r->n_cols == cols ? tensor_read(t->src[0], part.row * cols, part.n_rows * cols, w, ctx)
+			      : node_read_rows(t->src[0], part.row * cols + r->col, r->n_cols, cols, part.n_rows, w, ctx);
+	return e ? e : (int64_t)part.n_rows;
 }
 
 static int bitnet_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
-	uint64_t n = r->n_rows * r->n_cols;
-	uint8_t *codes = scratch_get(ctx->scratch, n);
+	uint8_t *w = scratch_get(ctx->scratch, r->n_rows * r->n_cols);
 	float scale, values[4];
-	int e = codes ? tensor_read_f32(t->src[1], 0, 1, &scale, ctx) : err_nomem(ctx->err);
+	int e = w ? tensor_read_f32(t->src[1], 0, 1, &scale, ctx) : err_nomem(ctx->err);
+	int64_t n = 0;
+	unsigned shift;
 
 	for (int q = 0; q < 4 && !e; q++)
 		values[q] = ((float)q - 1) / scale;
-	if (!e)
-		e = read_codes(t, r, codes, ctx);
-	for (uint64_t i = 0; i < n && !e; i++)
-		out[i] = values[codes[i]];
+	for (uint64_t row = 0; row < r->n_rows && !e; row += (uint64_t)n) {
+		n = read_plane(t, r, row, w, &shift, ctx);
+		e = n < 0 ? (int)n : 0;
+		if (!e)
+			scheme_kernels()->lookup2(w, (uint64_t)n * r->n_cols, shift, values, out + row * r->n_cols);
+	}
 	return e;
+}
+
+/* Codes 0…3. */
+static int read_codes(const struct tensor *t, const struct rect *r, uint8_t *q, struct tensor_ctx *ctx)
+{
+	int64_t n = 0;
+	unsigned shift;
+
+	for (uint64_t row = 0; row < r->n_rows; row += (uint64_t)n, q += (uint64_t)n * r->n_cols) {
+		n = read_plane(t, r, row, q, &shift, ctx);
+		if (n < 0)
+			return (int)n;
+		for (uint64_t i = 0; i < (uint64_t)n * r->n_cols; i++)
+			q[i] = q[i] >> shift & 3;
+	}
+	return 0;
 }
 
 static int bitnet_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,

@@ -46,23 +46,6 @@ static int read_absmax(const struct tensor *t, uint64_t b0, uint64_t n, float *o
 	return e;
 }
 
-/* n values of a block, from the second of a byte if odd. */
-static float *look_up(const uint8_t *codes, bool odd, uint64_t n, const float *map, float absmax, float *out)
-{
-	float table[16];
-
-	for (int q = 0; q < 16; q++)
-		table[q] = map[q] * absmax;
-	if (odd) {
-		*out++ = table[*codes++ & 15];
-		n--;
-	}
-	scheme_kernels()->lookup(codes, n / 2, true, table, out);
-	if (n & 1)
-		out[n - 1] = table[codes[n / 2] >> 4];
-	return out + n;
-}
-
 static int bnb4_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
 {
 	const struct bnb4 *p = t->param;
@@ -70,17 +53,16 @@ static int bnb4_read(const struct tensor *t, uint64_t first, uint64_t n, void *o
 	uint64_t b0 = first / p->block, n_blocks = (first + n - 1) / p->block + 1 - b0;
 	size_t mark = scratch_mark(ctx->scratch);
 	uint8_t *codes = scratch_get(ctx->scratch, n_bytes);
-	float *absmax = scratch_get(ctx->scratch, n_blocks * sizeof(*absmax)), map[16], *o = out;
+	float *absmax = scratch_get(ctx->scratch, n_blocks * sizeof(*absmax)), map[16];
 	int e = codes && absmax ? tensor_read(t->src[0], byte0, n_bytes, codes, ctx) : err_nomem(ctx->err);
 
 	if (!e)
 		e = tensor_read_f32(t->src[1], 0, 16, map, ctx);
 	if (!e)
 		e = read_absmax(t, b0, n_blocks, absmax, ctx);
-	for (uint64_t i = first, end; i < first + n && !e; i = end) {
-		end = (i / p->block + 1) * p->block;
-		end = end < first + n ? end : first + n;
-		o = look_up(codes + (i / 2 - byte0), i & 1, end - i, map, absmax[i / p->block - b0], o);
+	if (!e) {
+		lookup_nibbles(codes, first & 1, n, true, map, out);
+		scheme_kernels()->scale_groups(out, n, first % p->block, p->block, absmax);
 	}
 	scratch_release(ctx->scratch, mark);
 	return e;

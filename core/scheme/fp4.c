@@ -29,42 +29,22 @@ static int read_scales(const struct tensor *t, const struct rect *r, float *out,
 	return e;
 }
 
-/* n values of a group, from the second of a byte if odd. */
-static float *look_up(const uint8_t *codes, bool odd, uint64_t n, float scale, float *out)
-{
-	float table[16];
-
-	for (int q = 0; q < 16; q++)
-		table[q] = e2m1[q] * scale;
-	if (odd) {
-		*out++ = table[*codes++ >> 4];
-		n--;
-	}
-	scheme_kernels()->lookup(codes, n / 2, false, table, out);
-	if (n & 1)
-		out[n - 1] = table[codes[n / 2] & 15];
-	return out + n;
-}
-
 static int fp4_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
 	const struct fp4 *p = t->param;
 	struct rect bytes = { r->row, r->n_rows, r->col / 2, (r->col + r->n_cols - 1) / 2 + 1 - r->col / 2 };
-	struct rect g = {r->row, r->n_rows, r->col / p->group,
-			 (r->col + r->n_cols - 1) / p->group + 1 - r->col / p->group};
+	struct rect g = { r->row, r->n_rows, r->col / p->group,
+			  (r->col + r->n_cols - 1) / p->group + 1 - r->col / p->group };
 	uint8_t *codes = scratch_get(ctx->scratch, bytes.n_rows * bytes.n_cols);
 	float *scales = scratch_get(ctx->scratch, g.n_rows * g.n_cols * sizeof(*scales));
 	int e = codes && scales ? read_matrix(t->src[0], &bytes, codes, ctx) : err_nomem(ctx->err);
 
 	if (!e)
 		e = read_scales(t, &g, scales, ctx);
-	for (uint64_t i = 0; i < r->n_rows && !e; i++)
-		for (uint64_t c = r->col, end; c < r->col + r->n_cols; c = end) {
-			end = (c / p->group + 1) * p->group;
-			end = end < r->col + r->n_cols ? end : r->col + r->n_cols;
-			out = look_up(codes + (i * bytes.n_cols + c / 2 - bytes.col), c & 1, end - c,
-				      scales[i * g.n_cols + c / p->group - g.col], out);
-		}
+	for (uint64_t i = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
+		lookup_nibbles(codes + i * bytes.n_cols, r->col & 1, r->n_cols, false, e2m1, out);
+		scheme_kernels()->scale_groups(out, r->n_cols, r->col % p->group, p->group, scales + i * g.n_cols);
+	}
 	return e;
 }
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 struct param {
+	struct grid_param grid;
 	struct gptq g;
-	struct groups groups;
 };
 
 /* The smallest run of values that fills whole words, and those words. */
@@ -37,36 +37,31 @@ static void unpack_line(unsigned bits, const uint32_t *w, size_t stride, uint64_
 		scheme_kernels()->unpack(w, stride, bits, n_units, out);
 }
 
-/* Zero points of rows [row, row + n) for groups [g0, g0 + n_groups): out[g][row]. */
-static int read_zeros(const struct tensor *t, const struct rect *groups, float *out, struct tensor_ctx *ctx)
+/* [group][row] */
+static int gptq_zeros(const struct tensor *t, const struct rect *r, uint64_t first, uint64_t n, float *out,
+		      struct tensor_ctx *ctx)
 {
 	const struct gptq *g = &((const struct param *)t->param)->g;
-	uint64_t unit = word_unit(g->bits), u0 = groups->col / unit, u1 = (groups->col + groups->n_cols - 1) / unit + 1;
-	struct rect words = { groups->row, groups->n_rows, u0 * unit_words(g->bits), (u1 - u0) * unit_words(g->bits) };
+	uint64_t unit = word_unit(g->bits), u0 = r->row / unit, u1 = (r->row + r->n_rows - 1) / unit + 1;
+	struct rect words = { first, n, u0 * unit_words(g->bits), (u1 - u0) * unit_words(g->bits) };
 	uint32_t *w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
 	float *line = scratch_get(ctx->scratch, (u1 - u0) * unit * sizeof(*line));
 	int e = w && line ? read_matrix(t->src[1], &words, w, ctx) : err_nomem(ctx->err);
 
-	for (uint64_t i = 0; i < groups->n_rows && !e; i++) {
+	for (uint64_t i = 0; i < n && !e; i++) {
 		unpack_line(g->bits, w + i * words.n_cols, 1, u1 - u0, line);
-		for (uint64_t r = 0; r < groups->n_cols; r++)
-			*out++ = line[groups->col - u0 * unit + r] + (float)g->add;
+		for (uint64_t k = 0; k < r->n_rows; k++)
+			*out++ = line[r->row - u0 * unit + k] + (float)g->add;
 	}
 	return e;
 }
 
-static int gptq_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
+static void gptq_place(const struct tensor *t, const struct rect *r, struct grid *g, struct rect *words)
 {
 	const struct gptq *p = &((const struct param *)t->param)->g;
 	uint64_t unit = word_unit(p->bits), u0 = r->col / unit, n_units = (r->col + r->n_cols - 1) / unit + 1 - u0;
-	struct rect words = { u0 * unit_words(p->bits), n_units * unit_words(p->bits), r->row, r->n_rows };
-	struct rect groups = { 0, 0, r->row, r->n_rows };
-	float *zeros, *scales;
-	uint32_t *w;
-	int e = load_runs(&((struct param *)(uintptr_t)t->param)->groups, r, g, &groups.row, &groups.n_rows, ctx);
 
-	if (e)
-		return e;
+	*words = (struct rect){ u0 * unit_words(p->bits), n_units * unit_words(p->bits), r->row, r->n_rows };
 	g->bits = p->bits;
 	g->unit = (unsigned)unit;
 	g->unit_words = (unsigned)unit_words(p->bits);
@@ -74,27 +69,6 @@ static int gptq_load(const struct tensor *t, const struct rect *r, bool codes, s
 	g->row_step = 1;
 	g->word_step = r->n_rows;
 	g->skip = r->col - u0 * unit;
-	g->z_row_step = 1;
-	g->group_step = r->n_rows;
-	w = scratch_get(ctx->scratch, codes ? words.n_rows * words.n_cols * sizeof(*w) : 0);
-	g->words = w;
-	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
-	if (!e)
-		e = read_zeros(t, &groups, zeros, ctx);
-	if (!e)
-		e = read_matrix_f32(t->src[2], &groups, scales, ctx);
-	return e || !codes ? e : read_matrix(t->src[0], &words, w, ctx);
-}
-
-static int gptq_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
-{
-	return grid_values(t, r, out, ctx, gptq_load);
-}
-
-static int gptq_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
-		      struct tensor_ctx *ctx)
-{
-	return grid_parts(t, r, block, q, parts, ctx, gptq_load);
 }
 
 bool native_gptq(struct build *b, const struct tensor *t, struct native *n)
@@ -102,15 +76,10 @@ bool native_gptq(struct build *b, const struct tensor *t, struct native *n)
 	const struct gptq *g = &((const struct param *)t->param)->g;
 
 	(void)b;
-	n->parts = gptq_parts;
+	n->parts = grid_parts;
 	n->type = g->bits == 4 ? (g->symmetric ? GGML_Q4_0 : GGML_Q4_1) : GGML_Q8_0;
 	return (g->bits == 4 || (g->bits == 8 && g->symmetric)) && g->in_order && t->dims[1] % 32 == 0 &&
 	       (g->group % 32 == 0 || g->group >= t->dims[1]);
-}
-
-static int gptq_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
-{
-	return read_rects(t, first, n, out, ctx, gptq_rect);
 }
 
 static void gptq_describe(const struct tensor *t, struct buf *b)
@@ -120,12 +89,7 @@ static void gptq_describe(const struct tensor *t, struct buf *b)
 	buf_printf(b, "%u bit%s", g->bits, t->n_src > 3 ? " g_idx" : "");
 }
 
-const struct tensor_ops op_gptq = { "dequant gptq", gptq_read, gptq_describe };
-
-static bool is_words(const struct tensor *t)
-{
-	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
-}
+const struct tensor_ops op_gptq = { "dequant gptq", grid_read, gptq_describe };
 
 static bool fits(const struct gptq *g, const struct tensor *qweight, const struct tensor *qzeros,
 		 const struct tensor *scales, uint64_t *columns)
@@ -161,11 +125,13 @@ const struct tensor *t_gptq(struct build *b, const struct gptq *g, const struct 
 	param = arena_alloc(b->arena, sizeof(*param));
 	if (!param)
 		return err_nomem(b->err), NULL;
-	*param = (struct param){ *g, { g->group, scales->dims[0], g_idx, 0 } };
+	*param = (struct param){
+		{ gptq_place, gptq_zeros, qweight, scales, true, { g->group, scales->dims[0], g_idx, 0 } }, *g
+	};
 	dims[0] = qweight->dims[1];
 	dims[1] = columns;
 	return t_costs(t_custom(b, &op_gptq, DT_F32, 2, dims, src, g_idx ? 4 : 3, param), 1, 1,
-		       g->in_order ? 0 : groups_cost(&param->groups));
+		       g->in_order ? 0 : groups_cost(&param->grid.groups));
 }
 
 static bool is_width(uint64_t bits)

@@ -3,17 +3,18 @@
 
 #include <string.h>
 
-static int read_groups(const struct groups *groups, const struct rect *r, uint32_t *out, struct tensor_ctx *ctx)
+/* Groups of all columns, checked; negative ones are counted from the end. */
+static int read_groups(const struct groups *groups, uint32_t *out, struct tensor_ctx *ctx)
 {
-	int e = tensor_read(groups->index, r->col, r->n_cols, out, ctx);
+	int e = tensor_read(groups->index, 0, groups->index->n, out, ctx);
 
-	for (uint64_t i = 0; i < r->n_cols && !e; i++) {
+	for (uint64_t i = 0; i < groups->index->n && !e; i++) {
 		int64_t g = (int32_t)out[i];
 
 		g += g < 0 ? (int64_t)groups->n : 0;
 		if (g < 0 || g >= (int64_t)groups->n)
-			e = err_set(ctx->err, HFGGUF_CORRUPT, "g_idx puts a column into group %lld of %llu",
-				    (long long)g, (unsigned long long)groups->n);
+			e = err_set(ctx->err, HFGGUF_CORRUPT, "g_idx puts a column into group %d of %llu",
+				    (int)out[i], (unsigned long long)groups->n);
 		out[i] = (uint32_t)g;
 	}
 	return e;
@@ -28,23 +29,57 @@ static void note_order(struct groups *groups, const uint32_t *group)
 	__atomic_store_n(&groups->in_order, 1, __ATOMIC_RELAXED);
 }
 
+/* The index, read once for many reads of the same tensor. NULL with err set. */
+static uint32_t *index_of(struct groups *groups, struct tensor_ctx *ctx)
+{
+	bool known;
+	uint32_t *group = scratch_kept(ctx->scratch, groups, groups->index->n * sizeof(*group), &known);
+
+	if (!group)
+		return err_nomem(ctx->err), NULL;
+	if (known)
+		return group;
+	if (read_groups(groups, group, ctx)) {
+		scratch_forget(ctx->scratch, groups);
+		return NULL;
+	}
+	if (groups->size)
+		note_order(groups, group);
+	return group;
+}
+
+static uint64_t count_runs(const uint32_t *group, uint64_t n)
+{
+	uint64_t count = n != 0;
+
+	for (uint64_t i = 1; i < n; i++)
+		count += group[i] != group[i - 1];
+	return count;
+}
+
 static int runs_by_index(struct groups *groups, const struct rect *r, struct grid *g, struct tensor_ctx *ctx)
 {
-	uint32_t *group = scratch_get(ctx->scratch, r->n_cols * sizeof(*group));
-	struct run *run = scratch_get(ctx->scratch, r->n_cols * sizeof(*run));
-	int e = group && run ? read_groups(groups, r, group, ctx) : err_nomem(ctx->err);
+	const uint32_t *group = index_of(groups, ctx);
+	uint64_t n, k = 0;
 
-	if (!e && r->n_cols == groups->index->n && groups->size)
-		note_order(groups, group);
-	g->runs = run;
-	for (uint32_t i = 0; i < r->n_cols && !e; i++) {
-		if (i && group[i] == group[i - 1])
-			run[g->n_runs - 1].end++;
-		else
-			run[g->n_runs++] = (struct run){ i, i + 1, group[i] };
+	if (!group)
+		return ctx->err->code;
+	group += r->col;
+	n = count_runs(group, r->n_cols);
+	if (n > r->n_cols / 8) {
+		g->group_of = group;
+		return 0;
 	}
-	g->group_of = r->n_cols / 8 < g->n_runs ? group : NULL;
-	return e;
+	g->runs = scratch_get(ctx->scratch, n * sizeof(*g->runs));
+	if (!g->runs)
+		return err_nomem(ctx->err);
+	g->n_runs = n;
+	for (uint32_t i = 0, start = 0; i < r->n_cols; i++)
+		if (i + 1 == r->n_cols || group[i + 1] != group[i]) {
+			g->runs[k++] = (struct run){ start, i + 1, group[i] };
+			start = i + 1;
+		}
+	return 0;
 }
 
 static int runs_in_order(uint64_t group, const struct rect *r, struct grid *g, struct tensor_ctx *ctx)
@@ -64,28 +99,28 @@ static int runs_in_order(uint64_t group, const struct rect *r, struct grid *g, s
 	return 0;
 }
 
-int load_runs(struct groups *groups, const struct rect *r, struct grid *g, uint64_t *first, uint64_t *n,
-	      struct tensor_ctx *ctx)
+/* Runs of r's columns; *first and g->n_groups are the groups that they are in, from which runs count. */
+static int load_runs(struct groups *groups, const struct rect *r, struct grid *g, uint64_t *first,
+		     struct tensor_ctx *ctx)
 {
-	bool in_order = !groups->index || __atomic_load_n(&groups->in_order, __ATOMIC_RELAXED);
+	bool by_index = groups->index && !__atomic_load_n(&groups->in_order, __ATOMIC_RELAXED);
 	uint32_t lo = UINT32_MAX, hi = 0;
 	int e;
 
 	if (r->n_cols > UINT32_MAX)
 		return err_set(ctx->err, HFGGUF_RANGE, "rows of %llu columns", (unsigned long long)r->n_cols);
-	e = in_order ? runs_in_order(groups->size, r, g, ctx) : runs_by_index(groups, r, g, ctx);
-	for (uint64_t i = 0; i < g->n_runs && !e; i++) {
+	e = by_index ? runs_by_index(groups, r, g, ctx) : runs_in_order(groups->size, r, g, ctx);
+	if (e)
+		return e;
+	for (uint64_t i = 0; i < g->n_runs; i++) {
 		lo = g->runs[i].group < lo ? g->runs[i].group : lo;
 		hi = g->runs[i].group > hi ? g->runs[i].group : hi;
 	}
-	for (uint64_t i = 0; i < g->n_runs && !e; i++)
+	for (uint64_t i = 0; i < g->n_runs; i++)
 		g->runs[i].group -= lo;
-	for (uint64_t i = 0; g->group_of && i < r->n_cols && !e; i++)
-		g->group_of[i] -= lo;
-	g->n_groups = (uint64_t)hi - lo + 1;
-	*first = lo;
-	*n = g->n_groups;
-	return e;
+	*first = g->group_of ? 0 : lo;
+	g->n_groups = g->group_of ? groups->n : (uint64_t)hi - lo + 1;
+	return 0;
 }
 
 uint32_t groups_cost(const struct groups *groups)
@@ -93,13 +128,45 @@ uint32_t groups_cost(const struct groups *groups)
 	return groups->index && groups->index->n < UINT32_MAX / 4 ? (uint32_t)groups->index->n * 4 : 0;
 }
 
-bool grid_room(struct grid *g, uint64_t n, float **zeros, float **scales, struct tensor_ctx *ctx)
+bool is_words(const struct tensor *t)
 {
-	*zeros = scratch_get(ctx->scratch, n * sizeof(**zeros));
-	*scales = scratch_get(ctx->scratch, n * sizeof(**scales));
-	g->zeros = *zeros;
-	g->scales = *scales;
-	return *zeros && *scales;
+	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
+}
+
+/* ---- loading ---- */
+
+enum { SLACK_WORDS = 8 }; /* behind the last row, as much as its last unit may lack */
+
+static int load_words(const struct tensor *codes, const struct rect *words, struct grid *g, struct tensor_ctx *ctx)
+{
+	uint32_t *w = scratch_get(ctx->scratch, (words->n_rows * words->n_cols + SLACK_WORDS) * sizeof(*w));
+
+	g->words = w;
+	return w ? read_matrix(codes, words, w, ctx) : err_nomem(ctx->err);
+}
+
+/* A rectangle; its codes only when asked for. */
+static int load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
+{
+	struct grid_param *p = (struct grid_param *)(uintptr_t)t->param; /* notes what it learns of groups */
+	struct rect words, groups = { r->row, r->n_rows, 0, 0 };
+	float *zeros, *scales;
+	int e = load_runs(&p->groups, r, g, &groups.col, ctx);
+
+	if (e)
+		return e;
+	groups.n_cols = g->n_groups;
+	p->place(t, r, g, &words);
+	g->z_row_step = p->groups_first ? 1 : g->n_groups;
+	g->group_step = p->groups_first ? r->n_rows : 1;
+	g->zeros = zeros = scratch_get(ctx->scratch, r->n_rows * g->n_groups * sizeof(*zeros));
+	g->scales = scales = scratch_get(ctx->scratch, r->n_rows * g->n_groups * sizeof(*scales));
+	e = zeros && scales ? p->zeros(t, r, groups.col, g->n_groups, zeros, ctx) : err_nomem(ctx->err);
+	if (p->groups_first)
+		groups = (struct rect){ groups.col, groups.n_cols, groups.row, groups.n_rows };
+	if (!e)
+		e = read_matrix_f32(p->scale, &groups, scales, ctx);
+	return e || !codes ? e : load_words(p->codes, &words, g, ctx);
 }
 
 /* ---- codes of a row ---- */
@@ -157,7 +224,7 @@ static void row_u8(const struct grid *g, uint64_t row, uint64_t n, uint8_t *q)
 /* ---- values and parts ---- */
 
 /* line has room for the zero points and scales of all groups. */
-static void affine_by_group(const struct grid *g, uint64_t row, uint64_t n, float *line, float *x)
+static void affine_row(const struct grid *g, uint64_t row, uint64_t n, float *line, float *x)
 {
 	float *zeros = line, *scales = line + g->n_groups;
 
@@ -165,23 +232,10 @@ static void affine_by_group(const struct grid *g, uint64_t row, uint64_t n, floa
 		zeros[i] = g->zeros[row * g->z_row_step + i * g->group_step];
 		scales[i] = g->scales[row * g->z_row_step + i * g->group_step];
 	}
-	scheme_kernels()->affine_by(x, n, g->group_of, zeros, scales);
-}
-
-static void affine_row(const struct grid *g, uint64_t row, float *x)
-{
-	const struct scheme_kernels *k = scheme_kernels();
-
-	for (uint64_t i = 0; i < g->n_runs; i++) {
-		const struct run *run = &g->runs[i];
-		size_t at = row * g->z_row_step + run->group * g->group_step;
-
-		if (run->end - run->start >= 8)
-			k->affine(x + run->start, run->end - run->start, g->zeros[at], g->scales[at]);
-		else
-			for (uint32_t c = run->start; c < run->end; c++)
-				x[c] = (x[c] - g->zeros[at]) * g->scales[at];
-	}
+	if (g->group_of)
+		scheme_kernels()->affine_by(x, n, g->group_of, zeros, scales);
+	else
+		scheme_kernels()->affine(x, g->runs, g->n_runs, zeros, scales);
 }
 
 /* Eight rows across words at once, when they are those of whole words. */
@@ -193,7 +247,7 @@ static bool eight_rows(const struct grid *g, uint64_t row, uint64_t n_rows, uint
 	return true;
 }
 
-int grid_values(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx, load_fn *load)
+static int grid_values(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
 	struct grid g = { 0 };
 	int e = load(t, r, true, &g, ctx);
@@ -206,12 +260,29 @@ int grid_values(const struct tensor *t, const struct rect *r, float *out, struct
 			ready = i + 8;
 		if (i >= ready)
 			row_f32(&g, i, r->n_cols, line, out);
-		if (g.group_of)
-			affine_by_group(&g, i, r->n_cols, line, out);
-		else
-			affine_row(&g, i, out);
+		affine_row(&g, i, r->n_cols, line, out);
 	}
 	return e;
+}
+
+int grid_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
+{
+	return read_rects(t, first, n, out, ctx, grid_values);
+}
+
+/* The group of a block's first column; *mixed when others are in other ones. */
+static uint32_t block_group(const struct grid *g, uint64_t col, unsigned block, const struct run **run, bool *mixed)
+{
+	if (g->group_of) {
+		*mixed = false;
+		for (unsigned i = 1; i < block; i++)
+			*mixed |= g->group_of[col + i] != g->group_of[col];
+		return g->group_of[col];
+	}
+	while ((*run)->end <= col)
+		++*run;
+	*mixed = (*run)->end < col + block;
+	return (*run)->group;
 }
 
 static void parts_of_row(const struct grid *g, uint64_t row, uint64_t n, unsigned block, struct part *parts)
@@ -219,17 +290,15 @@ static void parts_of_row(const struct grid *g, uint64_t row, uint64_t n, unsigne
 	const struct run *run = g->runs;
 
 	for (uint64_t c = 0; c < n; c += block, parts++) {
-		size_t at;
+		bool mixed;
+		size_t at = row * g->z_row_step + block_group(g, c, block, &run, &mixed) * g->group_step;
 
-		while (run->end <= c)
-			run++;
-		at = row * g->z_row_step + run->group * g->group_step;
-		*parts = (struct part){ g->scales[at], g->zeros[at], run->end < c + block };
+		*parts = (struct part){ g->scales[at], g->zeros[at], mixed };
 	}
 }
 
 int grid_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
-	       struct tensor_ctx *ctx, load_fn *load)
+	       struct tensor_ctx *ctx)
 {
 	struct grid g = { 0 };
 	int e = load(t, r, q != NULL, &g, ctx);

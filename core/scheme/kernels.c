@@ -31,16 +31,25 @@ static void stream_c(const uint8_t *p, unsigned bits, size_t n_eights, float *ou
 	}
 }
 
-static void affine_c(float *x, size_t n, float zero, float scale)
+static void affine_c(float *x, const struct run *runs, size_t n_runs, const float *zeros, const float *scales)
 {
-	for (size_t i = 0; i < n; i++)
-		x[i] = (x[i] - zero) * scale;
+	for (size_t i = 0; i < n_runs; i++)
+		for (uint32_t c = runs[i].start; c < runs[i].end; c++)
+			x[c] = (x[c] - zeros[runs[i].group]) * scales[runs[i].group];
 }
 
 static void affine_by_c(float *x, size_t n, const uint32_t *group, const float *zeros, const float *scales)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = (x[i] - zeros[group[i]]) * scales[group[i]];
+}
+
+static void scale_groups_c(float *x, size_t n, size_t skip, size_t group, const float *scales)
+{
+	for (size_t i = 0, end; i < n; i = end, scales++) {
+		for (end = i ? i + group : group - skip; i < end && i < n; i++)
+			x[i] *= *scales;
+	}
 }
 
 static void i8_c(const int8_t *w, size_t n, float scale, float *out)
@@ -57,6 +66,12 @@ static void lookup_c(const uint8_t *w, size_t n_bytes, bool high_first, const fl
 		*out++ = table[w[i] >> first & 15];
 		*out++ = table[w[i] >> (4 - first) & 15];
 	}
+}
+
+static void lookup2_c(const uint8_t *w, size_t n, unsigned shift, const float *table, float *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = table[w[i] >> shift & 3];
 }
 
 static void nibble_rows_c(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
@@ -106,15 +121,37 @@ void unpack_stream(const uint32_t *w, size_t stride, unsigned bits, size_t n_uni
 	}
 }
 
-const struct scheme_kernels scheme_kernels_c = { unpack_c, stream_c, affine_c, affine_by_c, i8_c, lookup_c,
-	nibble_rows_c, f8_e4m3_c,
-	f8_e5m2_c };
+void lookup_nibbles(const uint8_t *w, bool odd, size_t n, bool high_first, const float *table, float *out)
+{
+	unsigned first = high_first ? 4 : 0;
+
+	if (odd && n) {
+		*out++ = table[*w++ >> (4 - first) & 15];
+		n--;
+	}
+	scheme_kernels()->lookup(w, n / 2, high_first, table, out);
+	if (n & 1)
+		out[n - 1] = table[w[n / 2] >> first & 15];
+}
+
+const struct scheme_kernels scheme_kernels_c = {
+	.unpack = unpack_c, .stream = stream_c, .affine = affine_c, .affine_by = affine_by_c,
+	.scale_groups = scale_groups_c, .i8 = i8_c, .lookup = lookup_c, .lookup2 = lookup2_c,
+	.nibble_rows = nibble_rows_c, .f8_e4m3 = f8_e4m3_c, .f8_e5m2 = f8_e5m2_c,
+};
 
 const struct scheme_kernels *scheme_kernels(void)
 {
+	static const struct scheme_kernels *chosen; /* atomic */
+	const struct scheme_kernels *k = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+
+	if (k)
+		return k;
+	k = &scheme_kernels_c;
 #ifdef __x86_64__
 	if (strcmp(quant_tier(), "c"))
-		return &scheme_kernels_avx2;
+		k = &scheme_kernels_avx2;
 #endif
-	return &scheme_kernels_c;
+	__atomic_store_n(&chosen, k, __ATOMIC_RELAXED);
+	return k;
 }

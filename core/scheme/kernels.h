@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct run { /* columns that share a group */
+	uint32_t start, end, group;
+};
+
 struct scheme_kernels {
 	/* n_words words, `stride` words apart -> 32/bits values each, lowest bits first (bits 1…8; what is left of a
 	 * word is skipped). */
@@ -18,13 +22,17 @@ struct scheme_kernels {
 	/* A stream of bits, lowest first, without gaps: eight values in each `bits` bytes. Up to seven bytes behind
 	 * the last are read, too. */
 	void (*stream)(const uint8_t *p, unsigned bits, size_t n_eights, float *out);
-	/* x = (x - zero) * scale */
-	void (*affine)(float *x, size_t n, float zero, float scale);
-	/* x[i] = (x[i] - zeros[group[i]]) * scales[group[i]] */
+	/* x[i] = (x[i] - zeros[g]) * scales[g], g being the group of the run that i is in; the runs cover x */
+	void (*affine)(float *x, const struct run *runs, size_t n_runs, const float *zeros, const float *scales);
+	/* The same for group[i] */
 	void (*affine_by)(float *x, size_t n, const uint32_t *group, const float *zeros, const float *scales);
+	/* x[i] *= scales[(skip + i) / group] */
+	void (*scale_groups)(float *x, size_t n, size_t skip, size_t group, const float *scales);
 	void (*i8)(const int8_t *w, size_t n, float scale, float *out);
 	/* Bytes of two codes each, the first in the low nibble unless high_first, looked up in a table of 16. */
 	void (*lookup)(const uint8_t *w, size_t n_bytes, bool high_first, const float *table, float *out);
+	/* Bits [shift, shift + 2) of each byte, looked up in a table of four. */
+	void (*lookup2)(const uint8_t *w, size_t n, unsigned shift, const float *table, float *out);
 	/* n_words words, `stride` words apart, to the eight codes of each: out[k * out_stride + i] is bits [shifts[k],
 	 * shifts[k] + 4) of word i. */
 	void (*nibble_rows)(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
@@ -51,6 +59,9 @@ static inline uint64_t nibbles_to_bytes(uint32_t word)
 	x = (x | x << 8) & 0x00FF00FF00FF00FF;
 	return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
 }
+
+/* n values of half a byte, from byte w on, its second one if odd. */
+void lookup_nibbles(const uint8_t *w, bool odd, size_t n, bool high_first, const float *table, float *out);
 
 /* torch's bits, NaNs included. */
 float f8_e4m3(uint8_t v);

@@ -90,14 +90,18 @@ AVX2 static void stream_avx2(const uint8_t *p, unsigned bits, size_t n_eights, f
 	}
 }
 
-AVX2 static void affine_avx2(float *x, size_t n, float zero, float scale)
+AVX2 static void affine_avx2(float *x, const struct run *runs, size_t n_runs, const float *zeros, const float *scales)
 {
-	const __m256 z = _mm256_set1_ps(zero), s = _mm256_set1_ps(scale);
-	size_t i = 0;
+	for (size_t i = 0; i < n_runs; i++) {
+		float zero = zeros[runs[i].group], scale = scales[runs[i].group];
+		const __m256 z = _mm256_set1_ps(zero), s = _mm256_set1_ps(scale);
+		uint32_t c = runs[i].start, end = runs[i].end;
 
-	for (; i + 8 <= n; i += 8)
-		_mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), z), s));
-	scheme_kernels_c.affine(x + i, n - i, zero, scale);
+		for (; c + 8 <= end; c += 8)
+			_mm256_storeu_ps(x + c, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + c), z), s));
+		for (; c < end; c++)
+			x[c] = (x[c] - zero) * scale;
+	}
 }
 
 AVX2 static void affine_by_avx2(float *x, size_t n, const uint32_t *group, const float *zeros, const float *scales)
@@ -111,6 +115,19 @@ AVX2 static void affine_by_avx2(float *x, size_t n, const uint32_t *group, const
 		_mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), z), s));
 	}
 	scheme_kernels_c.affine_by(x + i, n - i, group + i, zeros, scales);
+}
+
+AVX2 static void scale_groups_avx2(float *x, size_t n, size_t skip, size_t group, const float *scales)
+{
+	for (size_t i = 0, end = group - skip; i < n; end += group, scales++) {
+		const __m256 s = _mm256_set1_ps(*scales);
+		size_t stop = end < n ? end : n;
+
+		for (; i + 8 <= stop; i += 8)
+			_mm256_storeu_ps(x + i, _mm256_mul_ps(_mm256_loadu_ps(x + i), s));
+		for (; i < stop; i++)
+			x[i] *= *scales;
+	}
 }
 
 AVX2 static void i8_avx2(const int8_t *w, size_t n, float scale, float *out)
@@ -145,6 +162,22 @@ AVX2 static void lookup_avx2(const uint8_t *w, size_t n_bytes, bool high_first, 
 		_mm256_storeu_ps(out, _mm256_blendv_ps(x, y, _mm256_castsi256_ps(_mm256_slli_epi32(code, 28))));
 	}
 	scheme_kernels_c.lookup(w + i, n_bytes - i, high_first, table, out);
+}
+
+AVX2 static void lookup2_avx2(const uint8_t *w, size_t n, unsigned shift, const float *table, float *out)
+{
+	const __m256 values = _mm256_broadcast_ps((const __m128 *)(const void *)table);
+	const __m256i mask = _mm256_set1_epi32(3);
+	const __m128i by = _mm_cvtsi32_si128((int)shift);
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		__m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(w + i)));
+
+		v = _mm256_and_si256(_mm256_srl_epi32(v, by), mask);
+		_mm256_storeu_ps(out + i, _mm256_permutevar_ps(values, v));
+	}
+	scheme_kernels_c.lookup2(w + i, n - i, shift, table, out + i);
 }
 
 AVX2 static void nibble_rows_avx2(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
@@ -205,8 +238,10 @@ AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *ou
 	scheme_kernels_c.f8_e5m2(w + i, n - i, scale, out + i);
 }
 
-const struct scheme_kernels scheme_kernels_avx2 = { unpack_avx2, stream_avx2, affine_avx2, affine_by_avx2, i8_avx2,
-	lookup_avx2,
-						   nibble_rows_avx2, f8_e4m3_avx2, f8_e5m2_avx2 };
+const struct scheme_kernels scheme_kernels_avx2 = {
+	.unpack = unpack_avx2, .stream = stream_avx2, .affine = affine_avx2, .affine_by = affine_by_avx2,
+	.scale_groups = scale_groups_avx2, .i8 = i8_avx2, .lookup = lookup_avx2, .lookup2 = lookup2_avx2,
+	.nibble_rows = nibble_rows_avx2, .f8_e4m3 = f8_e4m3_avx2, .f8_e5m2 = f8_e5m2_avx2,
+};
 
 #endif

@@ -131,26 +131,18 @@ static int read_run(const struct tensor *t, uint64_t first, uint64_t n, uint8_t 
 {
 	const struct quant_type *q = quant_type(((const struct blocks *)t->param)->native.type);
 	const struct tensor *node = t->src[0];
-	uint64_t per_row = node->dims[node->n_dims - 1] / q->block_values;
+	uint64_t per_row = node->dims[node->n_dims - 1] / q->block_values, done;
 
-	while (n) {
-		struct rect r = { first / per_row, 1, first % per_row, 0 };
+	for (; n; first += done, out += done * q->block_bytes, n -= done) {
+		struct rect r = next_rect(first, n, per_row);
 		int e;
 
-		if (!r.col && n >= per_row) {
-			r.n_rows = n / per_row;
-			r.n_cols = per_row;
-		} else {
-			r.n_cols = per_row - r.col < n ? per_row - r.col : n;
-		}
-		first += r.n_rows * r.n_cols;
-		n -= r.n_rows * r.n_cols;
+		done = r.n_rows * r.n_cols;
 		r.col *= q->block_values;
 		r.n_cols *= q->block_values;
 		e = read_blocks(t, &r, out, ctx);
 		if (e)
 			return e;
-		out += r.n_rows * r.n_cols / q->block_values * q->block_bytes;
 	}
 	return 0;
 }

@@ -15,10 +15,10 @@
 #include <string.h>
 
 struct param {
+	struct grid_param grid;
 	struct packed p;
 	unsigned unit, unit_words; /* the smallest run of values that fills whole words, and those words */
-	const struct tensor *zero; /* or NULL; also among the operands, as the index is */
-	struct groups groups;
+	const struct tensor *zero; /* or NULL; among the operands, as the index is */
 };
 
 static uint32_t field(const uint32_t *w, uint64_t stride, uint64_t bit, unsigned bits)
@@ -30,77 +30,49 @@ static uint32_t field(const uint32_t *w, uint64_t stride, uint64_t bit, unsigned
 	return (uint32_t)(x >> bit % 32) & ((1u << bits) - 1);
 }
 
-/* Zero points of the rows of g (its columns are groups). */
-static int read_zeros(const struct tensor *t, const struct rect *g, float *out, struct tensor_ctx *ctx)
+/* [row][group] */
+static int packed_zeros(const struct tensor *t, const struct rect *r, uint64_t first, uint64_t n, float *out,
+			struct tensor_ctx *ctx)
 {
 	const struct param *p = t->param;
 	unsigned bits = p->p.bits;
-	uint64_t u0 = g->row / p->unit, u1 = (g->row + g->n_rows - 1) / p->unit + 1;
-	struct rect words = { u0 * p->unit_words, (u1 - u0) * p->unit_words, g->col, g->n_cols };
+	uint64_t u0 = r->row / p->unit, u1 = (r->row + r->n_rows - 1) / p->unit + 1;
+	struct rect words = { u0 * p->unit_words, (u1 - u0) * p->unit_words, first, n };
 	uint32_t *w;
 	int e;
 
 	if (!p->zero) {
-		for (uint64_t i = 0; i < g->n_rows * g->n_cols; i++)
+		for (uint64_t i = 0; i < r->n_rows * n; i++)
 			out[i] = (float)(1u << (bits - 1));
 		return 0;
 	}
 	if (words.n_rows > p->zero->dims[0] - words.row) /* the last run of values is not whole */
 		words.n_rows = p->zero->dims[0] - words.row;
-	w = scratch_get(ctx->scratch, words.n_rows * words.n_cols * sizeof(*w));
+	w = scratch_get(ctx->scratch, words.n_rows * n * sizeof(*w));
 	e = w ? read_matrix(p->zero, &words, w, ctx) : err_nomem(ctx->err);
-	for (uint64_t i = g->row; i < g->row + g->n_rows && !e; i++) {
+	for (uint64_t i = r->row; i < r->row + r->n_rows && !e; i++) {
 		uint64_t bit = (i / p->unit - u0) * p->unit_words * 32 + i % p->unit * bits;
 
-		for (uint64_t k = 0; k < g->n_cols; k++)
-			*out++ = (float)field(w + k, words.n_cols, bit, bits);
+		for (uint64_t k = 0; k < n; k++)
+			*out++ = (float)field(w + k, n, bit, bits);
 	}
 	return e;
 }
 
-static int packed_load(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx)
+static void packed_place(const struct tensor *t, const struct rect *r, struct grid *g, struct rect *words)
 {
 	const struct param *p = t->param;
-	uint64_t u0 = r->col / p->unit, n_units = (r->col + r->n_cols - 1) / p->unit + 1 - u0,
-		 left = t->src[0]->dims[1] - u0 * p->unit_words;
-	struct rect words = { r->row, r->n_rows, u0 * p->unit_words, n_units * p->unit_words };
-	struct rect groups = { r->row, r->n_rows, 0, 0 };
-	float *zeros, *scales;
-	uint32_t *w;
-	int e = load_runs(&((struct param *)(uintptr_t)t->param)->groups, r, g, &groups.col, &groups.n_cols, ctx);
+	uint64_t u0 = r->col / p->unit, n_units = (r->col + r->n_cols - 1) / p->unit + 1 - u0;
+	uint64_t n_words = n_units * p->unit_words, left = t->src[0]->dims[1] - u0 * p->unit_words;
 
-	if (e)
-		return e;
-	words.n_cols = words.n_cols < left ? words.n_cols : left;
+	*words = (struct rect){ r->row, r->n_rows, u0 * p->unit_words, n_words < left ? n_words : left };
 	g->bits = p->p.bits;
 	g->unit = p->unit;
 	g->unit_words = p->unit_words;
 	g->n_units = n_units;
-	g->row_step = words.n_cols;
+	g->row_step = words->n_cols;
 	g->word_step = 1;
 	g->skip = r->col - u0 * p->unit;
-	g->z_row_step = groups.n_cols;
-	g->group_step = 1;
-	/* behind the last row, as much as its last unit may lack */
-	w = scratch_get(ctx->scratch, codes ? (r->n_rows * words.n_cols + 8) * sizeof(*w) : 0);
-	g->words = w;
-	e = grid_room(g, groups.n_rows * groups.n_cols, &zeros, &scales, ctx) && w ? 0 : err_nomem(ctx->err);
-	if (!e)
-		e = read_zeros(t, &groups, zeros, ctx);
-	if (!e)
-		e = read_matrix_f32(t->src[1], &groups, scales, ctx);
-	return e || !codes ? e : read_matrix(t->src[0], &words, w, ctx);
-}
-
-static int packed_rect(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
-{
-	return grid_values(t, r, out, ctx, packed_load);
-}
-
-static int packed_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
-			struct tensor_ctx *ctx)
-{
-	return grid_parts(t, r, block, q, parts, ctx, packed_load);
 }
 
 bool native_packed(struct build *b, const struct tensor *t, struct native *n)
@@ -108,15 +80,10 @@ bool native_packed(struct build *b, const struct tensor *t, struct native *n)
 	const struct param *p = t->param;
 
 	(void)b;
-	n->parts = packed_parts;
+	n->parts = grid_parts;
 	n->type = p->p.bits == 4 ? (p->zero ? GGML_Q4_1 : GGML_Q4_0) : GGML_Q8_0;
-	return (p->p.bits == 4 || (p->p.bits == 8 && !p->zero)) && !p->groups.index && p->p.columns % 32 == 0 &&
+	return (p->p.bits == 4 || (p->p.bits == 8 && !p->zero)) && !p->grid.groups.index && p->p.columns % 32 == 0 &&
 	       (p->p.group % 32 == 0 || p->p.group >= p->p.columns);
-}
-
-static int packed_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
-{
-	return read_rects(t, first, n, out, ctx, packed_rect);
 }
 
 static void packed_describe(const struct tensor *t, struct buf *b)
@@ -126,12 +93,7 @@ static void packed_describe(const struct tensor *t, struct buf *b)
 	buf_printf(b, "%u bit group %llu", p->bits, (unsigned long long)p->group);
 }
 
-const struct tensor_ops op_packed = { "dequant packed", packed_read, packed_describe };
-
-static bool is_words(const struct tensor *t)
-{
-	return t->n_dims == 2 && (t->dtype == DT_I32 || t->dtype == DT_U32);
-}
+const struct tensor_ops op_packed = { "dequant packed", grid_read, packed_describe };
 
 uint64_t packed_words(uint64_t n, unsigned bits, bool dense)
 {
@@ -174,12 +136,14 @@ const struct tensor *t_packed(struct build *b, const struct packed *p, const str
 	param = arena_alloc(b->arena, sizeof(*param));
 	if (!param)
 		return err_nomem(b->err), NULL;
-	*param = (struct param){ *p, dense ? 32 : 32 / p->bits, dense ? p->bits : 1, zero,
-				   { p->group, scale->dims[1], g_idx, 0 } };
+	*param = (struct param){
+		{ packed_place, packed_zeros, codes, scale, false, { p->group, scale->dims[1], g_idx, 0 } },
+		*p, dense ? 32 : 32 / p->bits, dense ? p->bits : 1, zero
+	};
 	if (zero)
 		src[n++] = zero;
 	if (g_idx)
 		src[n++] = g_idx;
 	return t_costs(t_custom(b, &op_packed, DT_F32, 2, (uint64_t[]){ codes->dims[0], p->columns }, src, n, param), 1,
-		       1, groups_cost(&param->groups));
+		       1, groups_cost(&param->grid.groups));
 }

@@ -13,6 +13,9 @@ struct rect {
 	uint64_t row, n_rows, col, n_cols;
 };
 
+/* The first part, whole rows if there are, of elements [first, first + n) of rows of `cols`. */
+struct rect next_rect(uint64_t first, uint64_t n, uint64_t cols);
+
 typedef int rect_fn(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx);
 
 /* An op's read by rectangles of [all leading axes, last axis]; out is row after row. */
@@ -76,10 +79,6 @@ const struct tensor *t_fp4(struct build *b, const struct tensor *codes, const st
 
 /* ---- grids: codes, zero points and scales of a rectangle; value = (code - zero) * scale ---- */
 
-struct run { /* columns that share a group, counted from the rectangle's first */
-	uint32_t start, end, group;
-};
-
 struct grid { /* in scratch memory */
 	/* Codes of row i: `unit` values in each `unit_words` words, which are word_step apart, from words + i *
 	 * row_step on;
@@ -93,10 +92,10 @@ struct grid { /* in scratch memory */
 	/* Of row i and group g (counted from the first that is loaded): [i * z_row_step + g * group_step] */
 	const float *zeros, *scales;
 	size_t z_row_step, group_step;
-	struct run *runs;
-	uint64_t n_runs;
 	uint64_t n_groups;
-	uint32_t *group_of; /* of each column, when neighbours seldom share one; else NULL */
+	struct run *runs; /* of the rectangle's columns, or */
+	uint64_t n_runs;
+	const uint32_t *group_of; /* the group of each, when neighbours seldom share one; else NULL */
 };
 
 struct part { /* what a run of columns of one row has in common */
@@ -104,27 +103,38 @@ struct part { /* what a run of columns of one row has in common */
 	bool mixed; /* not the same for all: the first's */
 };
 
-/* Loads a rectangle; codes only when asked for. */
-typedef int load_fn(const struct tensor *t, const struct rect *r, bool codes, struct grid *g, struct tensor_ctx *ctx);
-
 struct groups { /* of a node's columns */
 	uint64_t size, n;           /* columns of a group; groups */
 	const struct tensor *index; /* g_idx: the group of each column, negative ones counted from the end; or NULL */
 	uint8_t in_order;           /* atomic: the index was read and says no more than size does */
 };
 
-/* Runs of r's columns; *first and *n are the groups that they are in, from which runs count. */
-int load_runs(struct groups *groups, const struct rect *r, struct grid *g, uint64_t *first, uint64_t *n,
-	      struct tensor_ctx *ctx);
 /* Bytes that each read of columns takes to know their groups. */
 uint32_t groups_cost(const struct groups *groups);
-/* n_rows × n_groups zero points and scales from scratch into g; false when memory is out. */
-bool grid_room(struct grid *g, uint64_t n, float **zeros, float **scales, struct tensor_ctx *ctx);
-/* An op's rectangle of values. */
-int grid_values(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx, load_fn *load);
+struct grid_param;
+
+/* What of a rectangle's codes is where (all of g but words, zeros, scales and what concerns groups), and which words of
+ * the codes' matrix it needs. */
+typedef void place_fn(const struct tensor *t, const struct rect *r, struct grid *g, struct rect *words);
+/* Zero points of r's rows for groups [first, first + n), laid out as the scales are. */
+typedef int zeros_fn(const struct tensor *t, const struct rect *r, uint64_t first, uint64_t n, float *out,
+		     struct tensor_ctx *ctx);
+
+struct grid_param { /* a node's param begins with it */
+	place_fn *place;
+	zeros_fn *zeros;
+	const struct tensor *codes, *scale; /* among the operands */
+	bool groups_first; /* scales are [groups, rows], not [rows, groups] */
+	struct groups groups;
+};
+
+/* An op's read. */
+int grid_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx);
 /* A parts_fn (below). */
 int grid_parts(const struct tensor *t, const struct rect *r, unsigned block, uint8_t *q, struct part *parts,
-	       struct tensor_ctx *ctx, load_fn *load);
+	       struct tensor_ctx *ctx);
+/* Is t a matrix of 32-bit words? */
+bool is_words(const struct tensor *t);
 
 /* ---- blocks of GGUF types that hold the same values (native.c) ---- */
 

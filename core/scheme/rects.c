@@ -3,28 +3,32 @@
 
 #include <string.h>
 
+struct rect next_rect(uint64_t first, uint64_t n, uint64_t cols)
+{
+	struct rect r = { first / cols, 1, first % cols, 0 };
+
+	if (!r.col && n >= cols) {
+		r.n_rows = n / cols;
+		r.n_cols = cols;
+	} else {
+		r.n_cols = cols - r.col < n ? cols - r.col : n;
+	}
+	return r;
+}
+
 int read_rects(const struct tensor *t, uint64_t first, uint64_t n, float *out, struct tensor_ctx *ctx, rect_fn *fn)
 {
-	uint64_t cols = t->n_dims ? t->dims[t->n_dims - 1] : 1;
+	uint64_t cols = t->n_dims ? t->dims[t->n_dims - 1] : 1, done;
 
-	while (n) {
-		struct rect r = { first / cols, 1, first % cols, 0 };
+	for (; n; first += done, out += done, n -= done) {
+		struct rect r = next_rect(first, n, cols);
 		size_t mark = scratch_mark(ctx->scratch);
-		int e;
+		int e = fn(t, &r, out, ctx);
 
-		if (!r.col && n >= cols) {
-			r.n_rows = n / cols;
-			r.n_cols = cols;
-		} else {
-			r.n_cols = cols - r.col < n ? cols - r.col : n;
-		}
-		e = fn(t, &r, out, ctx);
 		scratch_release(ctx->scratch, mark);
 		if (e)
 			return e;
-		first += r.n_rows * r.n_cols;
-		out += r.n_rows * r.n_cols;
-		n -= r.n_rows * r.n_cols;
+		done = r.n_rows * r.n_cols;
 	}
 	return 0;
 }

@@ -1,6 +1,9 @@
 #include "core/tensor/tensor.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { N_KEPT = 3 };
 
 /* Blocks stay allocated at the size of the largest read so far, so that steady reading never calls malloc. */
 struct scratch {
@@ -9,6 +12,11 @@ struct scratch {
 		size_t size;
 	} *blocks;
 	size_t n, cap;
+	struct kept {
+		const void *key;
+		void *p;
+		size_t size;
+	} kept[N_KEPT]; /* latest first */
 };
 
 struct scratch *scratch_new(void)
@@ -23,6 +31,8 @@ void scratch_free(struct scratch *s)
 	for (size_t i = 0; i < s->cap; i++)
 		free(s->blocks[i].p);
 	free(s->blocks);
+	for (int i = 0; i < N_KEPT; i++)
+		free(s->kept[i].p);
 	free(s);
 }
 
@@ -65,4 +75,29 @@ size_t scratch_mark(const struct scratch *s)
 void scratch_release(struct scratch *s, size_t mark)
 {
 	s->n = mark;
+}
+
+void *scratch_kept(struct scratch *s, const void *key, size_t size, bool *known)
+{
+	struct kept k = { NULL, NULL, 0 };
+	int i = 0;
+
+	while (i < N_KEPT - 1 && s->kept[i].key != key)
+		i++;
+	k = s->kept[i];
+	*known = k.key == key && k.size == size && k.p;
+	memmove(s->kept + 1, s->kept, (size_t)i * sizeof(k));
+	if (!*known) {
+		free(k.p);
+		k = (struct kept){ key, malloc(size ? size : 1), size };
+	}
+	s->kept[0] = k;
+	return k.p;
+}
+
+void scratch_forget(struct scratch *s, const void *key)
+{
+	for (int i = 0; i < N_KEPT; i++)
+		if (s->kept[i].key == key)
+			s->kept[i].key = NULL;
 }

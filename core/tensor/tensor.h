@@ -181,5 +181,10 @@ void scratch_free(struct scratch *s);
 void *scratch_get(struct scratch *s, size_t size_bytes);
 size_t scratch_mark(const struct scratch *s);
 void scratch_release(struct scratch *s, size_t mark);
+/* size bytes that stay, marks or not, until a few others were asked for: for what every read of a tensor needs. *known:
+ * they are those of the last call with this key and size, filled by its caller. NULL when memory is out. */
+void *scratch_kept(struct scratch *s, const void *key, size_t size_bytes, bool *known);
+/* What the key's bytes were to hold could not be read. */
+void scratch_forget(struct scratch *s, const void *key);
 
 #endif

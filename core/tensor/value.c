@@ -18,7 +18,9 @@ static float f8_e4m3_to_f32(uint8_t v) /* OCP FP8: 4 exponent bits, bias 7, no i
 
 static float f8_e8m0_to_f32(uint8_t v) /* OCP MX: a power of two, bias 127, NaN 0xFF */
 {
-	return v == 0xFF ? NAN : ldexpf(1.0f, (int)v - 127);
+	union { uint32_t u; float f; } x = { v ? (uint32_t)v << 23 : 1u << 22 };
+
+	return v == 0xFF ? NAN : x.f;
 }
 
 #define TO_F32(type, expr)                                   \

@@ -404,6 +404,8 @@ static void test_kernels(void)
 	enum { N = 531 };
 	uint8_t *w = random_bytes(4 * N);
 	static float x[32 * N], y[32 * N];
+	static const float w_values[4] = { -1, 0.25f, 3, 7 };
+	static const struct run runs[] = { { 0, 3, 1 }, { 3, 40, 0 }, { 40, 41, 2 }, { 41, N, 8 } };
 	uint32_t group[N];
 	bool good = true;
 
@@ -423,8 +425,11 @@ static void test_kernels(void)
 	}
 	ok(good, "AVX2 unpacks as C does");
 	memcpy(y, x, sizeof(y));
-	scheme_kernels_c.affine(x, N, 3, 0.3f);
-	scheme_kernels_avx2.affine(y, N, 3, 0.3f);
+	scheme_kernels_c.affine(x, runs, 4, x + N, x + N + 9);
+	scheme_kernels_avx2.affine(y, runs, 4, x + N, x + N + 9);
+	good = !memcmp(x, y, N * 4);
+	scheme_kernels_c.scale_groups(x, N, 5, 37, x + N);
+	scheme_kernels_avx2.scale_groups(y, N, 5, 37, x + N);
 	good = !memcmp(x, y, N * 4);
 	for (uint32_t i = 0; i < N; i++)
 		group[i] = i * 7 % 50;
@@ -445,6 +450,11 @@ static void test_kernels(void)
 		memcpy(y, x, 16 * sizeof(*y));
 		scheme_kernels_avx2.lookup(w, N, high, y, y + 16);
 		good = good && !memcmp(x, y, (16 + 2 * N) * 4);
+	}
+	for (unsigned shift = 0; shift < 8; shift += 2) {
+		scheme_kernels_c.lookup2(w, N, shift, w_values, x);
+		scheme_kernels_avx2.lookup2(w, N, shift, w_values, y);
+		good = good && !memcmp(x, y, N * 4);
 	}
 	for (unsigned n = 1; n < 20; n++) {
 		static const unsigned shifts[8] = { 0, 16, 4, 20, 8, 24, 12, 28 };
