@@ -131,11 +131,13 @@ const struct tensor *t_cat(struct build *b, const struct tensor *const *ts, uint
 {
 	uint64_t dims[TENSOR_MAX_DIMS], total = 0;
 	const struct tensor *lifted;
-	bool mixed = false;
+	bool mixed = false, pairs = false;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		if (!ts[i])
 			return NULL;
+		pairs |= ts[i]->ops == &op_pair;
+	}
 	if (!n || (axis = node_axis(b, ts[0], axis)) < 0)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
@@ -147,6 +149,8 @@ const struct tensor *t_cat(struct build *b, const struct tensor *const *ts, uint
 	}
 	if (n == 1)
 		return ts[0];
+	if (pairs)
+		return pair_cat(b, ts, n, axis);
 	if (mixed)
 		return cat_float(b, ts, n, axis);
 	lifted = cat_lifted(b, ts, n, axis);

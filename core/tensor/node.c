@@ -14,6 +14,12 @@ struct tensor *node_new(struct build *b, const struct tensor_ops *ops, enum dtyp
 
 	if (b->err->code)
 		return NULL;
+	for (uint32_t i = 0; i < n_src; i++)
+		if (src[i]->ops == &op_pair) {
+			err_set(b->err, HFGGUF_UNSUPPORTED, "%s cannot be done to the factors of a LoRA adapter",
+				ops->name);
+			return NULL;
+		}
 	if (n_dims < 0 || n_dims > TENSOR_MAX_DIMS || !checked_product(dims, n_dims, &n)) {
 		err_set(b->err, HFGGUF_RANGE, "%s: a shape of %d dimensions is too large", ops->name, n_dims);
 		return NULL;

@@ -73,6 +73,16 @@ const struct tensor *t_f32(struct build *b, const float *values, uint64_t n);
 /* Same value everywhere. */
 const struct tensor *t_full(struct build *b, float value, int n_dims, const uint64_t *dims);
 
+/*
+ * A LoRA adapter's product of two factors, which is never multiplied: a stands for lora_A (…, rank, columns), y for
+ * lora_B (…, rows, rank), the pair for a matrix (…, rows, columns). Movement and scaling act on the factors; all else
+ * is refused, and so is reading it. Of different element types both become float32.
+ */
+const struct tensor *t_pair(struct build *b, const struct tensor *a, const struct tensor *y);
+/* The factors of a pair, NULL for any other tensor (or NULL). */
+const struct tensor *pair_a(const struct tensor *t);
+const struct tensor *pair_b(const struct tensor *t);
+
 /* ---- movement: costs nothing; negative axes count from the end ---- */
 
 const struct tensor *t_reshape(struct build *b, const struct tensor *t, int n_dims, const uint64_t *dims);

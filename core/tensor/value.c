@@ -121,6 +121,8 @@ const struct tensor *t_cast(struct build *b, const struct tensor *t, enum dtype 
 {
 	if (!t || t->dtype == to)
 		return t;
+	if (t->ops == &op_pair)
+		return pair_cast(b, t, to);
 	return node_new(b, &op_cast, to, t->n_dims, t->dims, &t, 1, NULL);
 }
 
@@ -243,7 +245,7 @@ const struct tensor *t_add_scalar(struct build *b, const struct tensor *t, float
 
 const struct tensor *t_mul_scalar(struct build *b, const struct tensor *t, float c)
 {
-	return unary_new(b, t, U_MUL, c);
+	return t && t->ops == &op_pair ? pair_scale(b, t, c) : unary_new(b, t, U_MUL, c);
 }
 
 const struct tensor *t_div_scalar(struct build *b, const struct tensor *t, float c)
@@ -354,6 +356,8 @@ const struct tensor *t_sub(struct build *b, const struct tensor *x, const struct
 
 const struct tensor *t_mul(struct build *b, const struct tensor *x, const struct tensor *y)
 {
+	if (x && y && (x->ops == &op_pair || y->ops == &op_pair))
+		return x->ops == &op_pair ? pair_mul(b, x, y) : pair_mul(b, y, x);
 	return binary_new(b, x, y, B_MUL);
 }
 

@@ -387,6 +387,8 @@ const struct tensor *t_reshape(struct build *b, const struct tensor *t, int n_di
 		buf_free(&have);
 		return NULL;
 	}
+	if (t->ops == &op_pair)
+		return pair_reshape(b, t, n_dims, dims);
 	LIFT_CAST(b, t, t_reshape(b, under, n_dims, dims));
 	if (!t->n)
 		return node_new(b, &op_view, t->dtype, n_dims, dims, &t, 1, arena_alloc(b->arena, sizeof(struct view)));
@@ -407,6 +409,8 @@ const struct tensor *t_permute(struct build *b, const struct tensor *t, const in
 
 	if (!t)
 		return NULL;
+	if (t->ops == &op_pair)
+		return pair_permute(b, t, axes);
 	LIFT_CAST(b, t, t_permute(b, under, axes));
 	base = view_of(t, &v);
 	w = v;
@@ -437,6 +441,8 @@ const struct tensor *t_slice_step(struct build *b, const struct tensor *t, int a
 
 	if (!t || (axis = node_axis(b, t, axis)) < 0)
 		return NULL;
+	if (t->ops == &op_pair)
+		return pair_slice(b, t, axis, start, len, step);
 	LIFT_CAST(b, t, t_slice_step(b, under, axis, start, len, step));
 	if (!step ||
 	    (len && (!checked_mul(len - 1, step, &end) || !checked_add(end, start, &end) || end >= t->dims[axis]))) {
