@@ -362,6 +362,8 @@ tensor_op op_split_kv_b;
 
 /* ---- the whole ---- */
 
+/* Is s opened for the file of a LoRA adapter, rather than for a model's? */
+bool conv_makes_adapter(const struct source *s);
 /* Text side of MODEL with options: everything but the layout. NULL with err set. conv_free(NULL) is allowed. */
 struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
 		      struct err *err);

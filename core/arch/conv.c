@@ -250,7 +250,7 @@ static int load_hparams(struct conv *c)
 	c->hparams = source_hparams(c->src, c->opt->mistral_format, c->err);
 	if (!c->hparams || choose_class(c))
 		return c->err->code;
-	if (is_raw(c->arch)) {
+	if (is_raw(c->arch) && !conv_is_lora(c)) { /* the reference hands an adapter its own */
 		json *raw = source_json(c->src, "config.json", 64 << 20, c->err);
 
 		if (!raw)
@@ -274,8 +274,8 @@ static int guess_ftype(struct conv *c)
 			c->ftype = names[i].ftype;
 			return 0;
 		}
-	c->ftype = FTYPE_F16;
-	for (size_t i = 0; i < c->in.n; i++) {
+	c->ftype = conv_is_lora(c) ? conv_lora_ftype(c) : FTYPE_F16;
+	for (size_t i = 0; i < c->in.n && !conv_is_lora(c); i++) {
 		const struct tensor *t = c->in.v[i].t;
 
 		if (t && t->n_dims >= 2 && (t->dtype == DT_BF16 || t->dtype == DT_F16)) {
@@ -334,7 +334,7 @@ static int init(struct conv *c)
 	const json *inner;
 	int64_t blocks;
 
-	if (load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
+	if ((conv_is_lora(c) && conv_lora_options(c)) || load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
 		return c->err->code;
 	c->kv_arena = arena_new();
 	if (!c->kv_arena)
@@ -409,7 +409,7 @@ static void count_params(const struct conv *c, struct param_count *p)
 
 static int load_metadata(struct conv *c)
 {
-	struct source *card = c->src->adapter ? c->src->adapter : c->src;
+	struct source *card = source_asked(c->src);
 	const char *const *notes;
 	struct param_count p;
 
@@ -417,6 +417,8 @@ static int load_metadata(struct conv *c)
 	c->meta = metadata_load(card, c->opt->metadata, c->opt->model_name, &p, c->arena, c->err);
 	if (!c->meta)
 		return c->err->code;
+	if (c->opt->base_model_id && conv_is_lora(c))
+		metadata_set_name(c->meta, c->opt->base_model_id);
 	if (card->mtime_ns > c->src->mtime_ns)
 		c->src->mtime_ns = card->mtime_ns;
 	if (c->src->note)
@@ -431,6 +433,8 @@ static int write_metadata(struct conv *c)
 	int (*vocab)(struct conv *) = INHERITED(c, vocab);
 	int e;
 
+	if (conv_is_lora(c))
+		return conv_lora_keys(c);
 	kv_str(&c->kv, "general.type", "model");
 	metadata_emit(c->meta, &c->kv);
 	e = conv_params(c);
@@ -504,7 +508,7 @@ struct conv *conv_run(struct source *src, const struct options *opt, const char 
 	c->b = (struct build){ arena, err };
 	if (init(c))
 		goto fail;
-	if (!opt->vocab_only && (conv_prequantized(c) || conv_tensors(c)))
+	if (conv_is_lora(c) ? conv_lora_tensors(c) : !opt->vocab_only && (conv_prequantized(c) || conv_tensors(c)))
 		goto fail;
 	conv_prequantized_type(c);
 	if (load_metadata(c) || write_metadata(c))

@@ -29,6 +29,26 @@ int conv_prec_a4(struct conv *c);
 int conv_find_fusable(struct conv *c);
 /* prepare_tensors: fills c->out. */
 int conv_tensors(struct conv *c);
+/* Names of buffers that no file holds. */
+bool conv_is_unused(const char *name);
+/* conv_emit of a tensor that is whole, whatever is converted. */
+int conv_emit_whole(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t);
+
+/* ---- LoRA adapters that make a file of their own (lora.c) ---- */
+
+/* Is that what is converted? c->src is the base model then, c->in its tensors, which go nowhere. */
+bool conv_is_lora(const struct conv *c);
+/* Refuses what convert_lora_to_gguf.py does not take. */
+int conv_lora_options(struct conv *c);
+/* conv_tensors of the adapter's. */
+int conv_lora_tensors(struct conv *c);
+/* conv_emit: a pair becomes NAME.lora_a and NAME.lora_b, norms stay whole, all else is refused. */
+int conv_lora_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t);
+/* What outtype=auto means: the reference stops there. */
+enum ftype conv_lora_ftype(struct conv *c);
+/* All keys behind general.architecture. */
+int conv_lora_keys(struct conv *c);
+
 /* set_gguf_parameters of the arch. */
 int conv_params(struct conv *c);
 void conv_sides_free(struct conv *c);

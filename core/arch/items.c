@@ -146,6 +146,8 @@ int conv_add(struct conv *c, const char *gguf_name, const struct tensor *t, enum
 
 	if (!t || !gguf_name || c->err->code)
 		return c->err->code ? c->err->code : err_nomem(c->err);
+	if (pair_a(t))
+		return err_set(c->err, HFGGUF_UNSUPPORTED, "%s: no adapter can change it", gguf_name);
 	memcpy(o.dims, t->dims, sizeof(o.dims));
 	last = t->n_dims ? t->dims[t->n_dims - 1] : 1;
 	rows = last ? t->n / last : 0;
@@ -166,7 +168,7 @@ int conv_add(struct conv *c, const char *gguf_name, const struct tensor *t, enum
 	return 0;
 }
 
-int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t)
+int conv_emit_whole(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t)
 {
 	enum ggml_type type;
 	bool done = false;
@@ -181,6 +183,12 @@ int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, cons
 	    (conv_add_native(c, gguf_name, t, &done) || done))
 		return c->err->code;
 	return conv_add(c, gguf_name, t, type, false);
+}
+
+int conv_emit(struct conv *c, const struct item *it, const char *gguf_name, const struct tensor *t)
+{
+	return t && gguf_name && conv_is_lora(c) ? conv_lora_emit(c, it, gguf_name, t)
+						 : conv_emit_whole(c, it, gguf_name, t);
 }
 
 int conv_direct(struct conv *c, const struct item *it, enum model_tensor kind, int bid, const char *suffix)
@@ -342,6 +350,11 @@ int conv_item(struct conv *c, const char *name, const struct tensor *t)
 	return conv_continue(c, &it, c->rules);
 }
 
+bool conv_is_unused(const char *name)
+{
+	return name_matches(name, "*.attention.masked_bias *.attention.bias *.rotary_emb.inv_freq");
+}
+
 int conv_tensors(struct conv *c)
 {
 	int (*extra)(struct conv *) = INHERITED(c, extra), (*finish)(struct conv *) = INHERITED(c, finish);
@@ -352,7 +365,7 @@ int conv_tensors(struct conv *c)
 	for (size_t i = 0; i < c->in.n && !e; i++) {
 		const struct set_entry *in = &c->in.v[i];
 
-		if (!in->t || name_matches(in->name, "*.attention.masked_bias *.attention.bias *.rotary_emb.inv_freq"))
+		if (!in->t || conv_is_unused(in->name))
 			continue;
 		e = conv_item(c, in->name, in->t);
 	}

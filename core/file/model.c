@@ -172,6 +172,9 @@ static int add_quantized(struct hfgguf_model *m, const char *type, struct err *e
 	struct conv *c;
 	struct product p;
 
+	if (conv_makes_adapter(m->src))
+		return err_set(err, HFGGUF_OPTION, "%s: llama-quantize takes no LoRA adapter; its types are f32, f16, "
+			       "bf16 and q8_0", type);
 	if (m->opt.bigendian)
 		return err_set(err, HFGGUF_OPTION, "bigendian: llama-quantize reads no big-endian file; leave out "
 			       "one of both");
@@ -250,8 +253,14 @@ static int refuse_unready(const struct options *o, struct err *err)
 		return err->code;
 	if (o->mmproj)
 		return err_set(err, HFGGUF_UNSUPPORTED, "mmproj: projectors are not supported yet, only the text file");
-	if (o->base)
-		return err_set(err, HFGGUF_UNSUPPORTED, "base: LoRA adapters: not supported yet");
+	return 0;
+}
+
+/* What the converter of models, and that of adapters, takes when nothing is said. */
+static int default_outtype(struct hfgguf_model *m, struct err *err)
+{
+	if (!m->opt.outtype && !(m->opt.outtype = strdup(conv_makes_adapter(m->src) ? "f32" : "auto")))
+		return err_nomem(err);
 	return 0;
 }
 
@@ -269,6 +278,7 @@ static int open_model(struct hfgguf_model *m, const char *path, const char *opti
 	if (options_parse(&m->opt, options, err) || refuse_unready(&m->opt, err))
 		return err->code;
 	so.mistral_format = m->opt.mistral_format;
+	so.base = m->opt.base_model_id ? m->opt.base_model_id : m->opt.base;
 	m->src = source_open(path, &so, err);
 	if (!m->src && m->opt.vocab_only &&
 	    err->code == HFGGUF_NOT_FOUND) { /* weights only tell outtype=auto's type then */
@@ -276,7 +286,7 @@ static int open_model(struct hfgguf_model *m, const char *path, const char *opti
 		so.no_weights = true;
 		m->src = source_open(path, &so, err);
 	}
-	if (!m->src || add_types(m, err))
+	if (!m->src || default_outtype(m, err) || add_types(m, err))
 		return err->code;
 	for (size_t i = 0; i < m->n_convs; i++)
 		conv_forget_kv(m->convs[i]);
@@ -359,7 +369,7 @@ int64_t hfgguf_mtime_ns(const struct hfgguf_model *m)
 
 const char *hfgguf_path(const struct hfgguf_model *m)
 {
-	return m->src->path;
+	return source_asked(m->src)->path;
 }
 
 /* ---- status ---- */
@@ -387,7 +397,7 @@ const char *hfgguf_property(const struct hfgguf_model *m, size_t file, const cha
 	if (!strcmp(name, "class"))
 		return f->p.conv->hf_arch;
 	if (!strcmp(name, "model"))
-		return m->src->path;
+		return hfgguf_path(m);
 	if (!strcmp(name, "options"))
 		return m->options_text;
 	if (!strcmp(name, "tensors"))

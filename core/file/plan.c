@@ -292,7 +292,7 @@ char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 	buf_puts(&b, "{\n  \"file\": ");
 	put_json_str(&b, f->v.g->name);
 	buf_printf(&b, ",\n  \"size\": %llu,\n  \"model\": ", (unsigned long long)f->v.g->size_bytes);
-	put_json_str(&b, m->src->path);
+	put_json_str(&b, hfgguf_path(m));
 	buf_puts(&b, ",\n  \"class\": ");
 	put_json_str(&b, f->p.conv->hf_arch);
 	buf_printf(&b, ",\n  \"bits_per_weight\": %.4f", bits_per_weight(&f->v));

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* Arrays of the source, one file and the tensors of `more` longer. */
 static int grow(struct source *s, const tensor_vec *more, struct err *err)
 {
@@ -74,22 +73,48 @@ static int attach_once(struct source *s, const char *name, uint32_t *first, uint
 	return 0;
 }
 
-int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
+/* What the file is called in s->files: its name, or its whole path. NULL with err set when it is not there. */
+static const char *known_as(struct source *s, const struct source *from, const char *name, struct err *err)
 {
-	if (!source_has(s, name))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", s->path, name);
-	return attach_once(s, name, first, n, err);
+	char *path;
+
+	if (!source_has(from, name)) {
+		err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", from->path, name);
+		return NULL;
+	}
+	if (from == s)
+		return name;
+	path = arena_printf(s->arena, "%s/%s", from->path, name);
+	if (!path)
+		err_nomem(err);
+	return path;
 }
 
-int torch_attach(struct source *s, const char *name, struct pickle_value *root, struct err *err)
+int source_attach_from(struct source *s, const struct source *from, const char *name, uint32_t *first, uint32_t *n,
+		       struct err *err)
 {
-	int64_t file = source_file_index(s, name);
+	name = known_as(s, from, name, err);
+	return name ? attach_once(s, name, first, n, err) : err->code;
+}
+
+int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err)
+{
+	return source_attach_from(s, s, name, first, n, err);
+}
+
+int torch_attach(struct source *s, const struct source *from, const char *name, struct pickle_value *root,
+		 struct err *err)
+{
 	uint32_t first = s->n_tensors + s->n_side, n;
 	tensor_vec tensors = VEC_INIT;
-	bool known = file >= 0;
+	int64_t file;
+	bool known;
 
-	if (!known && !source_has(s, name))
-		return err_set(err, HFGGUF_NOT_FOUND, "%s/%.300s is not there", s->path, name);
+	name = known_as(s, from, name, err);
+	if (!name)
+		return err->code;
+	file = source_file_index(s, name);
+	known = file >= 0;
 	if (known)
 		tensors_of(s, file, &first, &n);
 	else if (!open_one(s, name, err))

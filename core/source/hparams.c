@@ -92,7 +92,7 @@ json *source_hparams(struct source *s, bool mistral_format, struct err *err)
 	config = source_guess(s, err);
 	if (!config && !err->code)
 		config = source_config(s, "", err);
-	if (config && s->adapter && !guess_set_class(config, s->adapter_class)) {
+	if (config && s->adapter_class && !guess_set_class(config, s->adapter_class)) {
 		err_nomem(err);
 		json_free(config);
 		return NULL;

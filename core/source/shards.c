@@ -315,8 +315,6 @@ static const struct {
 	enum hfgguf_status status;
 	const char *text;
 } instead[] = {
-	{ "adapter_", "", HFGGUF_NOT_FOUND,
-	  "a LoRA adapter, not a model: name the directory of its base model with -o base=DIR" },
 	{ "consolidated", ".safetensors", HFGGUF_NOT_FOUND,
 	  "only consolidated*.safetensors, in Mistral's own format: use -o mistral-format" },
 	{ "model", ".safetensors", HFGGUF_NOT_FOUND, /* can only be missed with mistral-format */

@@ -1,5 +1,6 @@
 #include "core/source/source.h"
 
+#include "core/source/adapter.h"
 #include "core/source/decision.h"
 #include "core/source/file.h"
 #include "core/source/hub.h"
@@ -97,7 +98,8 @@ static int open_directory(struct source *s, const char *model, struct err *err)
 	return s->dir_fd < 0 ? err_errno(err, HFGGUF_IO, "%.1000s: cannot open", s->path) : 0;
 }
 
-static struct source *source_new(struct err *err)
+/* The directory alone. */
+static struct source *open_bare(const char *model, struct err *err)
 {
 	struct source *s = calloc(1, sizeof(*s));
 
@@ -108,39 +110,99 @@ static struct source *source_new(struct err *err)
 	}
 	s->dir_fd = -1;
 	s->lanes = lanes_new(); /* without them it is only slower */
-	return s;
-}
-
-/* may_adapt: an adapter that decides is merged into its base; a base is no adapter itself. */
-static struct source *open_at(const char *model, const struct source_options *opt, bool may_adapt, struct err *err)
-{
-	static const struct source_options lora = { .weights = "adapter_model.safetensors" };
-	struct source *s = source_new(err), *base = NULL;
-	const char *class = NULL, *spec;
-
-	if (s && !open_directory(s, model, err) && may_adapt)
-		class = decision_class(s, &spec, err);
-	if (class && !err->code && !shards_open(s, &lora, err))
-		base = open_at(spec, opt, false, err);
-	else if (s && !err->code && !opt->no_weights)
-		shards_open(s, opt, err);
-	if (base) {
-		base->adapter = s;
-		base->adapter_class = class;
-		s = base;
-	}
-	if (!err->code)
+	if (!open_directory(s, model, err))
 		return s;
 	source_close(s);
 	return NULL;
 }
 
+/* With its weights, if they are wanted; an adapter is not looked for. */
+static struct source *open_plain(const char *model, const struct source_options *opt, struct err *err)
+{
+	struct source *s = open_bare(model, err);
+
+	if (!s || opt->no_weights || !shards_open(s, opt, err))
+		return s;
+	source_close(s);
+	return NULL;
+}
+
+/* The weights of an adapter's base are not needed: settings alone make its file. */
+static struct source *open_settings(const char *model, const struct source_options *opt, struct err *err)
+{
+	struct source_options bare = *opt;
+	struct source *s;
+
+	bare.base = NULL;
+	s = open_plain(model, &bare, err);
+	if (s || err->code != HFGGUF_NOT_FOUND || bare.no_weights)
+		return s;
+	err_clear(err);
+	bare.no_weights = true;
+	return open_plain(model, &bare, err);
+}
+
+/* Where the adapter of s finds its base: as told, or where its own settings say, if that is in the hub cache. */
+static const char *find_base(struct source *s, const struct source_options *opt, struct err *err)
+{
+	const char *base = opt->base ? opt->base : adapter_base(s, err), *name;
+	struct err lookup = ERR_INIT;
+
+	if (!opt->base && base && strchr(base, '/') && hub_find(base, &name, s->arena, &lookup))
+		return base;
+	if (!opt->base && !err->code)
+		err_set(err, HFGGUF_NOT_FOUND,
+			"%s: a LoRA adapter, not a model: name the directory of its base model%s%.200s%s with "
+			"-o base=DIR", s->path, base ? " (" : "", base ? base : "",
+			base ? ", which is not in the hub cache)" : "");
+	return err->code ? NULL : base;
+}
+
+/* s becomes the adapter of the base that is returned; s is closed on failure. */
+static struct source *with_base(struct source *s, const char *class, const char *spec,
+				const struct source_options *opt, struct err *err)
+{
+	struct source_options own = { .weights = adapter_weights(s, err) };
+	struct source *base = NULL;
+
+	if (spec && own.weights && !shards_open(s, &own, err))
+		base = class ? open_plain(spec, opt, err) : open_settings(spec, opt, err);
+	if (!base) {
+		source_close(s);
+		return NULL;
+	}
+	base->adapter = s;
+	base->adapter_class = class;
+	return base;
+}
+
 struct source *source_open(const char *model, const struct source_options *opt, struct err *err)
 {
 	static const struct source_options none;
+	const char *class = NULL, *spec = NULL;
+	struct source *s;
 
 	opt = opt ? opt : &none;
-	return open_at(model, opt, !opt->weights && !opt->mistral_format, err);
+	if (opt->weights || opt->mistral_format)
+		return open_plain(model, opt, err);
+	s = open_bare(model, err);
+	if (!s)
+		return NULL;
+	if (opt->base && !adapter_is(s))
+		err_set(err, HFGGUF_OPTION, "base: %s is no LoRA adapter, it has no adapter_config.json", s->path);
+	else if (!opt->base)
+		class = decision_class(s, &spec, err);
+	if (!err->code && class)
+		return with_base(s, class, spec, opt, err);
+	if (!err->code && !opt->base && (opt->no_weights || !shards_open(s, opt, err)))
+		return s;
+	if (opt->base ? !err->code : err->code == HFGGUF_NOT_FOUND && adapter_is(s) && !s->n_files) {
+		err_clear(err);
+		spec = find_base(s, opt, err);
+		return with_base(s, NULL, spec, opt, err);
+	}
+	source_close(s);
+	return NULL;
 }
 
 void source_close(struct source *s)

@@ -74,8 +74,8 @@ struct source {
 	/* source_hparams came from a config class, whose id2label has integer keys: labels sort as numbers then, else
 	 * as strings. */
 	bool auto_config;
-	/* A LoRA adapter that was asked for, and that its class merges into this model; NULL: none. Its weights are
-	 * adapter_model.safetensors. Closed with s. */
+	/* A LoRA adapter that was asked for, of which this is the base model; NULL: none. Closed with s. adapter_class:
+	 * the class that merges it into this model, or NULL: it makes a file of its own. */
 	struct source *adapter;
 	const char *adapter_class;
 };
@@ -83,6 +83,8 @@ struct source {
 struct source_options {
 	bool mistral_format; /* consolidated*.safetensors instead of model*.safetensors */
 	bool no_weights;     /* tokenizer files only (hfgguf tokens): weights may be missing */
+	/* MODEL is a LoRA adapter of this base, a directory or a name in the hub cache; or NULL. */
+	const char *base;
 	/* Exactly this file, relative to the directory, is the weights (of an adapter); or NULL. */
 	const char *weights;
 };
@@ -90,11 +92,19 @@ struct source_options {
 /*
  * Opens MODEL: a directory, a snapshot in the hub cache, or `org/name[@revision]` looked up in the hub cache
  * (HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME/huggingface/hub, ~/.cache/huggingface/hub; refs/<revision>, default
- * "main"). Reads headers only. Refuses with one sentence what CASES.md c01-c06, c31 list.
+ * "main"). Reads headers only. Refuses with one sentence what CASES.md c01-c06, c31 list. Of a LoRA adapter the source
+ * is the base model, with the adapter beside it; without opt->base, the base is what the adapter names, looked up in
+ * the hub cache.
  * Returns NULL with err set on failure. source_close(NULL) is allowed.
  */
 struct source *source_open(const char *model, const struct source_options *opt, struct err *err);
 void source_close(struct source *s);
+
+/* What the caller of source_open named: the adapter, if there is one. */
+static inline struct source *source_asked(struct source *s)
+{
+	return s->adapter ? s->adapter : s;
+}
 
 /* Is there a regular file (or a symlink to one) of this relative name? */
 bool source_has(const struct source *s, const char *name);
@@ -112,6 +122,9 @@ int source_list(struct source *s, const char ***names, size_t *n, struct err *er
  * building. HFGGUF_NOT_FOUND when it is not there.
  */
 int source_attach(struct source *s, const char *name, uint32_t *first, uint32_t *n, struct err *err);
+/* The same of a file in the directory of another source, which may be s itself. */
+int source_attach_from(struct source *s, const struct source *from, const char *name, uint32_t *first, uint32_t *n,
+		       struct err *err);
 
 /* A tensor of another model, its file attached in the same way. Its index in s->tensors, or a negative status. */
 int64_t source_attach_tensor(struct source *s, const struct source *other, const char *name, struct err *err);

@@ -25,9 +25,10 @@ int torch_read_value(const struct source_file *file, uint32_t index, struct aren
 		     struct pickle_value *root, tensor_vec *out, struct err *err);
 
 /*
- * source_attach of such a value, from a file of the directory: the index of a pickle_tensor is that of s->tensors. A
- * file that is attached already is read again. HFGGUF_NOT_FOUND when it is not there.
+ * source_attach_from of such a value: the index of a pickle_tensor is that of s->tensors. A file that is attached
+ * already is read again. HFGGUF_NOT_FOUND when it is not there.
  */
-int torch_attach(struct source *s, const char *name, struct pickle_value *root, struct err *err);
+int torch_attach(struct source *s, const struct source *from, const char *name, struct pickle_value *root,
+		 struct err *err);
 
 #endif

@@ -18,7 +18,7 @@ static const struct row {
 	enum kind kind;
 } rows[] = {
     TEXT("outtype", outtype, "TYPE",
-	 "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default) native native-strict"),
+	 "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default; f32 of an adapter) native native-strict"),
     TEXT("quantize", quantize, "TYPE", "llama-quantize's type, applied to the outtype file"),
     TEXT("type", type, "NAME[:NAME...]", "several files in one mount: F16:Q8_0, or all"),
     TEXT("model-name", model_name, "NAME", "general.name and the file name's stem"),
@@ -42,6 +42,7 @@ static const struct row {
     FLAG("sentence-transformers-dense-modules", dense_modules, "with the Dense modules"),
     TEXT("target-model-dir", target_model_dir, "DIR", "target of a draft model"),
     TEXT("base", base, "DIR", "base model of a LoRA adapter"),
+    TEXT("base-model-id", base_model_id, "ORG/NAME", "the same, looked up in the hub cache; names the file's model"),
     TEXT("arch", arch, "CLASS", "Hugging Face class to assume"),
     TEXT("pre", pre, "NAME", "pre-tokenizer to assume"),
     FLAG("ignore-unknown", ignore_unknown, "leave out tensors that no rule knows"),
@@ -206,9 +207,7 @@ static int check(struct options *o, struct err *err)
 	uint64_t n = 0;
 
 	o->cache_size = 64u << 20;
-	if (!o->outtype && !(o->outtype = strdup("auto")))
-		return err_nomem(err);
-	if (!str_in(o->outtype, outtypes))
+	if (o->outtype && !str_in(o->outtype, outtypes))
 		return err_set(err, HFGGUF_OPTION, "outtype=%s: not one of %s", o->outtype, outtypes);
 	if (o->mtp + o->no_mtp + o->dspark > 1)
 		return err_set(err, HFGGUF_OPTION, "mtp, no-mtp and dspark exclude each other");

@@ -18,10 +18,11 @@ struct option_list { /* values of a repeatable option, NULL-terminated; v is NUL
 };
 
 struct options {
-	char *outtype;  /* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" "native" "native-strict" */
+	/* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" "native" "native-strict"; NULL: "f32" of an adapter, else "auto" */
+	char *outtype;
 	char *quantize; /* llama-quantize type, or NULL */
 	char *type;     /* NAME[:NAME…] or "all", or NULL */
-	char *model_name, *metadata, *outfile, *target_model_dir, *base, *arch, *pre;
+	char *model_name, *metadata, *outfile, *target_model_dir, *base, *base_model_id, *arch, *pre;
 	char *imatrix, *output_tensor_type, *token_embedding_type, *prune_layers; /* the quantizer's */
 	struct option_list tensor_type, include_weights, exclude_weights, override_kv;
 	bool pure, leave_output_tensor, keep_split, allow_requantize;

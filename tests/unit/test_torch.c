@@ -286,12 +286,12 @@ static void test_value(void)
 	p_end(&b);
 	put_model(dir, "head.pt", &b);
 	s = source_open(dir, &no_weights, &err);
-	ok(s && !torch_attach(s, "head.pt", &v, &err) && pickle_get(&v, "n") && pickle_get(&v, "n")->u.i == 7,
+	ok(s && !torch_attach(s, s, "head.pt", &v, &err) && pickle_get(&v, "n") && pickle_get(&v, "n")->u.i == 7,
 	   "a value of its own is attached");
 	w = s ? pickle_get(pickle_get(&v, "head"), "w") : NULL;
 	ok(w && w->kind == PICKLE_TENSOR && values_are(s, w->u.tensor->index, numbers, 48), "with its tensors");
-	ok(s && !torch_attach(s, "head.pt", &again, &err) && s->n_files == 1 && s->n_side == 1, "twice is once");
-	ok(s && torch_attach(s, "tail.pt", &again, &err) == HFGGUF_NOT_FOUND, "what is not there is not found");
+	ok(s && !torch_attach(s, s, "head.pt", &again, &err) && s->n_files == 1 && s->n_side == 1, "twice is once");
+	ok(s && torch_attach(s, s, "tail.pt", &again, &err) == HFGGUF_NOT_FOUND, "what is not there is not found");
 	source_close(s);
 }
 

@@ -220,7 +220,7 @@ static const struct tensor *load_mask(struct conv *c, uint64_t *row)
 	struct pickle_value file;
 	int64_t mask, width, n_vocab;
 
-	if (torch_attach(c->src, "mask_embedding.pt", &file, c->err) || conv_count(c, "hidden_size", &width) ||
+	if (torch_attach(c->src, c->src, "mask_embedding.pt", &file, c->err) || conv_count(c, "hidden_size", &width) ||
 	    conv_count(c, "vocab_size", &n_vocab))
 		return NULL;
 	id = pickle_get(&file, "mask_token_id");

@@ -195,49 +195,33 @@ const struct arch arch_lev = {
 
 struct kev {
 	double scale; /* first: the adapter's */
-	const struct pickle_tensor *q_weight, *k_weight, *q_bias, *k_bias;
+	const struct pickle_value *q_weight, *k_weight, *q_bias, *k_bias;
 	int64_t dim;
 	double temperature;
 };
 
-static const struct pickle_tensor *head_tensor(const struct pickle_value *head, const char *name, int n_dims)
-{
-	const struct pickle_value *v = pickle_get(head, name);
-
-	return v && v->kind == PICKLE_TENSOR && v->u.tensor->n_dims == n_dims ? v->u.tensor : NULL;
-}
-
-static bool read_head(const struct pickle_value *file, struct kev *k)
-{
-	const struct pickle_value *head = pickle_get(file, "head"), *dim = pickle_get(file, "head_dim"),
-				  *temperature = pickle_get(file, "temperature");
-
-	k->q_weight = head_tensor(head, "q.weight", 2);
-	k->k_weight = head_tensor(head, "k.weight", 2);
-	k->q_bias = head_tensor(head, "q.bias", 1);
-	k->k_bias = head_tensor(head, "k.bias", 1);
-	if (!k->q_weight || !k->k_weight || !k->q_bias || !k->k_bias || head->u.list->n != 8 || !dim ||
-	    dim->kind != PICKLE_INT || dim->u.i > INT32_MAX || k->q_weight->dims[0] != (uint64_t)dim->u.i ||
-	    !temperature || (temperature->kind != PICKLE_FLOAT && temperature->kind != PICKLE_INT))
-		return false;
-	k->dim = dim->u.i;
-	k->temperature = temperature->kind == PICKLE_INT ? (double)temperature->u.i : temperature->u.f;
-	return true;
-}
-
 static int kev_init(struct conv *c)
 {
+	const struct pickle_value *head, *dim, *temperature;
 	struct kev *k = arena_alloc(c->arena, sizeof(*k));
 	struct pickle_value file;
 
 	if (!k)
 		return err_nomem(c->err);
-	if (torch_attach(c->src->adapter, "head.pt", &file, c->err))
+	if (torch_attach(c->src, c->src->adapter, "head.pt", &file, c->err))
 		return c->err->code;
-	k->scale = *(const double *)c->own;
-	if (!read_head(&file, k))
+	head = pickle_get(&file, "head");
+	dim = pickle_get(&file, "head_dim");
+	temperature = pickle_get(&file, "temperature");
+	*k = (struct kev){ *(const double *)c->own, pickle_get(head, "q.weight"), pickle_get(head, "k.weight"),
+			   pickle_get(head, "q.bias"), pickle_get(head, "k.bias"), dim ? dim->u.i : 0, 0 };
+	if (!k->q_weight || !k->k_weight || !k->q_bias || !k->k_bias || head->u.list->n != 8 || !dim ||
+	    dim->kind != PICKLE_INT || k->q_weight->kind != PICKLE_TENSOR || !k->q_weight->u.tensor->n_dims ||
+	    k->q_weight->u.tensor->dims[0] != (uint64_t)k->dim || k->dim > INT32_MAX || !temperature ||
+	    (temperature->kind != PICKLE_FLOAT && temperature->kind != PICKLE_INT))
 		return err_set(c->err, HFGGUF_CORRUPT,
 			       "head.pt: q and k with weight and bias, head_dim and temperature are expected");
+	k->temperature = temperature->kind == PICKLE_INT ? (double)temperature->u.i : temperature->u.f;
 	c->own = k;
 	return 0;
 }
@@ -256,11 +240,14 @@ static int kev_decision(struct conv *c)
 }
 
 /* q over k */
-static int both(struct conv *c, const char *name, const struct pickle_tensor *q, const struct pickle_tensor *k)
+static int both(struct conv *c, const char *name, const struct pickle_value *q, const struct pickle_value *k)
 {
-	const struct tensor *parts[] = { t_source(&c->b, c->src->adapter, q->index),
-					 t_source(&c->b, c->src->adapter, k->index) };
+	const struct tensor *parts[2];
 
+	if (q->kind != PICKLE_TENSOR || k->kind != PICKLE_TENSOR)
+		return err_set(c->err, HFGGUF_CORRUPT, "head.pt: tensors are expected");
+	parts[0] = t_source(&c->b, c->src, q->u.tensor->index);
+	parts[1] = t_source(&c->b, c->src, k->u.tensor->index);
 	return parts[0] && parts[1] ? conv_item(c, name, t_cat(&c->b, parts, 2, 0)) : c->err->code;
 }
 
