@@ -334,7 +334,9 @@ static int init(struct conv *c)
 	const json *inner;
 	int64_t blocks;
 
-	if ((conv_is_lora(c) && conv_lora_options(c)) || load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
+	if (conv_is_lora(c) && conv_lora_options(c))
+		return c->err->code;
+	if (load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
 		return c->err->code;
 	c->kv_arena = arena_new();
 	if (!c->kv_arena)

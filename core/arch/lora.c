@@ -31,8 +31,8 @@ int conv_lora_options(struct conv *c)
 	};
 
 	if (!str_in(c->outtype, "f32 f16 bf16 q8_0 auto"))
-		return err_set(c->err, HFGGUF_OPTION, "%s: the types of a LoRA adapter are f32, f16, bf16, q8_0 and auto",
-			       c->outtype);
+		return err_set(c->err, HFGGUF_OPTION, "%s: the types of a LoRA adapter are f32, f16, bf16, q8_0 and "
+			       "auto", c->outtype);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].is)
 			return err_set(c->err, HFGGUF_OPTION, "%s: not for a LoRA adapter", others[i].name);
@@ -144,9 +144,11 @@ static const char *const whole_parts[] = { ".embed_tokens.weight", ".lm_head.wei
 
 static int unexpected(struct conv *c, const char *name)
 {
-	return err_set(c->err, HFGGUF_UNSUPPORTED, "%s: tensor %.300s is neither lora_A nor lora_B%s", c->src->adapter->path,
-		       name, has_any(name, whole_parts) ? ": embeddings that were trained as a whole cannot be part of "
-							"an adapter's file" : "");
+	const char *why = has_any(name, whole_parts) ? ": embeddings that were trained as a whole cannot be part of an "
+						       "adapter's file" : "";
+
+	return err_set(c->err, HFGGUF_UNSUPPORTED, "%s: tensor %.300s is neither lora_A nor lora_B%s",
+		       c->src->adapter->path, name, why);
 }
 
 /* ---- pairs ---- */
@@ -202,16 +204,16 @@ static int convert_pair(struct conv *c, const struct factors *f)
 	const struct tensor *t;
 
 	if (!f->a || !f->b)
-		return err_set(c->err, HFGGUF_NOT_FOUND, "%s: of %.300s there is only %s", c->src->adapter->path, f->name,
-			       f->a ? "lora_A" : "lora_B");
+		return err_set(c->err, HFGGUF_NOT_FOUND, "%s: of %.300s there is only %s", c->src->adapter->path,
+			       f->name, f->a ? "lora_A" : "lora_B");
 	t = t_pair(&c->b, f->a, f->b);
 	if (!t)
 		err_prefix(c->err, "tensor %.300s", f->name);
 	if (!t || conv_item(c, f->name, t))
 		return c->err->code;
 	if (!strcmp(f->name, "lm_head.weight") && c->out.n == before)
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "%s: the adapter changes lm_head, which the base model's file "
-			       "does not have", c->src->adapter->path);
+		return err_set(c->err, HFGGUF_UNSUPPORTED, "%s: the adapter changes lm_head, which the base model's "
+			       "file does not have", c->src->adapter->path);
 	return 0;
 }
 
@@ -291,8 +293,8 @@ static int read_ids(struct conv *c, const json *list, struct token_ids *ids)
 		int64_t id;
 
 		if (!json_int(x, &id) || id < 0 || id > UINT32_MAX)
-			return err_set(c->err, HFGGUF_CORRUPT, "%s/adapter_config.json: alora_invocation_tokens must be "
-				       "token ids", c->src->adapter->path);
+			return err_set(c->err, HFGGUF_CORRUPT, "%s/adapter_config.json: alora_invocation_tokens must "
+				       "be token ids", c->src->adapter->path);
 		ids->v[ids->n++] = (uint32_t)id;
 	}
 	return 0;

@@ -6,7 +6,7 @@
 
 /* Does the directory of s hold an adapter? */
 bool adapter_is(const struct source *s);
-/* The name of the file with its weights, as convert_lora_to_gguf.py chooses it; NULL with err set when there is none. */
+/* The file with its weights, as convert_lora_to_gguf.py chooses it; NULL with err set when there is none. */
 const char *adapter_weights(const struct source *s, struct err *err);
 /* base_model_name_or_path, allocated in s's arena; NULL when it is not named, or with err set. */
 const char *adapter_base(struct source *s, struct err *err);

@@ -18,7 +18,7 @@ static const struct row {
 	enum kind kind;
 } rows[] = {
     TEXT("outtype", outtype, "TYPE",
-	 "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default; f32 of an adapter) native native-strict"),
+	 "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default) native native-strict"),
     TEXT("quantize", quantize, "TYPE", "llama-quantize's type, applied to the outtype file"),
     TEXT("type", type, "NAME[:NAME...]", "several files in one mount: F16:Q8_0, or all"),
     TEXT("model-name", model_name, "NAME", "general.name and the file name's stem"),

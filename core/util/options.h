@@ -18,7 +18,8 @@ struct option_list { /* values of a repeatable option, NULL-terminated; v is NUL
 };
 
 struct options {
-	/* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" "native" "native-strict"; NULL: "f32" of an adapter, else "auto" */
+	/* "f32" "f16" "bf16" "q8_0" "tq1_0" "tq2_0" "auto" "native" "native-strict"; NULL: "f32" of an adapter, else
+	 * "auto" */
 	char *outtype;
 	char *quantize; /* llama-quantize type, or NULL */
 	char *type;     /* NAME[:NAME…] or "all", or NULL */

@@ -6,6 +6,7 @@ HOW: plain      pytorch_model.bin, tensors in the order in which the reference r
      shards     three files and an index, tensors dealt out in turn
      views      matrices as transposed, strided and sliced views, all of one element type in one storage
      nested     {"model": the dict}
+     adapter    adapter_model.bin, tensors in the order of the file
 """
 import collections, json, os, pickle, struct, sys, types, zipfile
 
@@ -120,7 +121,8 @@ for f in sorted(os.listdir(folder)):
     if f.endswith(".safetensors"):
         raw = open(os.path.join(folder, f), "rb").read()
         n = struct.unpack_from("<Q", raw)[0]
-        for name, t in sorted(json.loads(raw[8:8 + n]).items()):
+        header = json.loads(raw[8:8 + n])
+        for name, t in header.items() if how == "adapter" else sorted(header.items()):
             if name != "__metadata__":
                 tensors[name] = t["dtype"], t["shape"], raw[8 + n + t["data_offsets"][0]:8 + n + t["data_offsets"][1]]
     if f.endswith(".safetensors") or f == "model.safetensors.index.json":
@@ -144,5 +146,7 @@ elif how == "views":
     save(out, views(tensors))
 elif how == "nested":
     save(out, {"model": whole(tensors)})
+elif how == "adapter":
+    save(os.path.join(folder, "adapter_model.bin"), whole(tensors))
 else:
     sys.exit(__doc__)
