@@ -17,6 +17,8 @@ int conv_index(struct conv *c);
 int conv_filter_name(struct conv *c, char *name);
 /* What prepare_tensors does with pre-quantized tensors, before all others. */
 int conv_prequantized(struct conv *c);
+/* Of an adapter's base only the kind is told, which the file's type follows. */
+int conv_prequantized_base(struct conv *c);
 /* fp8-as-q8: does the tensor of this Hugging Face name become Q8_0? */
 bool conv_is_fp8_q8(const struct conv *c, const char *origin);
 /* outtype=native: adds t as the checkpoint's own blocks; *done tells whether a type holds them. */

@@ -221,8 +221,10 @@ int conv_lora_tensors(struct conv *c)
 {
 	int (*finish)(struct conv *) = INHERITED(c, finish);
 	struct lora l = { .pairs = VEC_INIT, .by_name = MAP_INIT };
-	int e = find_order(c, &l);
+	int e = conv_prequantized_base(c);
 
+	if (!e)
+		e = find_order(c, &l);
 	for (uint32_t i = 0; i < l.n && !e; i++)
 		e = add_tensor(c, &l, l.order[i]);
 	for (size_t i = 0; i < l.pairs.n && !e; i++)

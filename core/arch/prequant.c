@@ -84,17 +84,30 @@ int conv_dequant(struct conv *c)
 	return scheme_dequant(c->scheme);
 }
 
-int conv_prequantized(struct conv *c)
+static int open_scheme(struct conv *c, struct tensor_set *set, int (*before_blocks)(void *))
 {
-	const struct scheme_in in = { .set = &c->in, .hparams = c->hparams, .src = c->src, .b = &c->b,
+	const struct scheme_in in = { .set = set, .hparams = c->hparams, .src = c->src, .b = &c->b,
 				      .fp8_as_q8 = c->opt->fp8_as_q8, .rename = rename_module,
-				      .before_blocks = before_nvfp4, .arg = c };
-	int (*dequant)(struct conv *) = INHERITED(c, dequant);
-	int e = 0;
+				      .before_blocks = before_blocks, .arg = c };
 
 	c->scheme = scheme_open(&in);
-	if (!c->scheme)
-		return c->err->code;
+	return c->scheme ? 0 : c->err->code;
+}
+
+int conv_prequantized_base(struct conv *c)
+{
+	struct tensor_set *none = arena_alloc(c->arena, sizeof(*none)); /* empty: nothing to free */
+
+	return none ? open_scheme(c, none, NULL) : err_nomem(c->err);
+}
+
+int conv_prequantized(struct conv *c)
+{
+	int (*dequant)(struct conv *) = INHERITED(c, dequant);
+	int e = open_scheme(c, &c->in, before_nvfp4);
+
+	if (e)
+		return e;
 	for (size_t i = 0; i < c->scheme->blocks.n && !e; i++)
 		e = write_blocks(c, &c->scheme->blocks.v[i]);
 	if (!e)
