@@ -5,11 +5,11 @@
 #include <string.h>
 
 enum {
-	N_LANES = 8,
+	N_LANES = 6,
 	N_STREAMS = 16,
-	LANE_BYTES = 4 << 20,  /* kept of a stream */
-	WIDTH_MAX = 1 << 10,   /* a row's part costs no more than one of a few bytes */
-	WIDTH_MIN = 64,
+	LANE_BYTES = 8 << 20,  /* kept of a stream */
+	WIDTH_MAX = 2 << 10,   /* a row's part costs no more than one of a few bytes */
+	TILE_BYTES = 64,
 	PITCH_WHOLE = 8 << 10, /* rows this long are cheaper read whole than skipped */
 	CHUNK_BYTES = 256 << 10,
 	MATRIX_MIN = 32 << 10,
@@ -25,7 +25,9 @@ struct stream { /* gathers from a matrix, as seen by sequence detection */
 
 enum state { EMPTY, FILLING, READY };
 
-struct lane { /* bytes [first, first + width) of each row */
+/* Bytes [first, first + width) of each row, in tiles: 64 bytes of all rows, then the next 64. Else rows of a gather would
+ * be a power of two apart, which is what caches bear least. */
+struct lane {
 	struct gather key; /* lead and n: first and width */
 	enum state state;
 	unsigned users; /* copying from it, unlocked */
@@ -102,15 +104,32 @@ static uint64_t width_of(const struct gather *g)
 
 	if (width >= g->stride) /* the whole matrix */
 		return g->stride;
-	return width < WIDTH_MAX ? width / WIDTH_MIN * WIDTH_MIN : WIDTH_MAX;
+	return width < WIDTH_MAX ? width / TILE_BYTES * TILE_BYTES : WIDTH_MAX;
 }
 
-/* Row after row in one go, what is not wanted with it. */
-static int fill_whole(const struct source *s, const struct lane *lane, struct err *err)
+static uint64_t n_tiles(const struct gather *k)
+{
+	return (k->n + TILE_BYTES - 1) / TILE_BYTES;
+}
+
+static void put_row(const struct lane *lane, uint64_t row, const char *in)
 {
 	const struct gather *k = &lane->key;
-	uint64_t step = CHUNK_BYTES / k->stride;
-	char *chunk = malloc(CHUNK_BYTES);
+	char *out = lane->data + row * TILE_BYTES;
+
+	for (uint64_t at = 0; at < k->n; at += TILE_BYTES, out += k->n_rows * TILE_BYTES)
+		if (k->n - at >= TILE_BYTES)
+			memcpy(out, in + at, TILE_BYTES);
+		else
+			memcpy(out, in + at, k->n - at);
+}
+
+/* Each row's part by a read of its own, or several whole rows in one go. */
+static int fill(const struct source *s, const struct lane *lane, struct err *err)
+{
+	const struct gather *k = &lane->key;
+	uint64_t step = k->stride <= PITCH_WHOLE ? CHUNK_BYTES / k->stride : 1;
+	char *chunk = malloc(k->stride <= PITCH_WHOLE ? CHUNK_BYTES : k->n);
 	int e = chunk ? 0 : err_nomem(err);
 
 	for (uint64_t row = 0; row < k->n_rows && !e; row += step) {
@@ -119,22 +138,9 @@ static int fill_whole(const struct source *s, const struct lane *lane, struct er
 		e = source_pread_unchecked(s, k->file, chunk, (n - 1) * k->stride + k->n,
 					   k->offset + row * k->stride + k->lead, err);
 		for (uint64_t i = 0; i < n && !e; i++)
-			memcpy(lane->data + (row + i) * k->n, chunk + i * k->stride, k->n);
+			put_row(lane, row + i, chunk + i * k->stride);
 	}
 	free(chunk);
-	return e;
-}
-
-static int fill(const struct source *s, const struct lane *lane, struct err *err)
-{
-	const struct gather *k = &lane->key;
-	int e = 0;
-
-	if (k->stride <= PITCH_WHOLE)
-		return fill_whole(s, lane, err);
-	for (uint64_t row = 0; row < k->n_rows && !e; row++)
-		e = source_pread_unchecked(s, k->file, lane->data + row * k->n, k->n,
-					   k->offset + row * k->stride + k->lead, err);
 	return e;
 }
 
@@ -147,7 +153,7 @@ static int take_over(struct lanes *l, const struct source *s, struct lane *lane,
 	lane->key = *key;
 	lane->state = FILLING;
 	free(lane->data);
-	lane->data = malloc(key->n * key->n_rows);
+	lane->data = malloc(n_tiles(key) * TILE_BYTES * key->n_rows);
 	pthread_mutex_unlock(&l->lock);
 	e = lane->data ? fill(s, lane, err) : err_nomem(err);
 	pthread_mutex_lock(&l->lock);
@@ -202,10 +208,10 @@ static struct lane *get(struct lanes *l, const struct source *s, const struct ga
 }
 
 /* A call of memcpy a row would cost more than all the rest. */
-static void copy_rows(char *out, uint64_t out_pitch, const char *in, uint64_t in_pitch, uint64_t n, uint64_t n_rows)
+static void copy_rows(char *out, uint64_t out_pitch, const char *in, uint64_t n, uint64_t n_rows)
 {
 #define ROWS(size)                                                                       \
-	for (uint64_t i = 0; i < n_rows; i++, out += out_pitch, in += in_pitch)          \
+	for (uint64_t i = 0; i < n_rows; i++, out += out_pitch, in += TILE_BYTES)        \
 		memcpy(out, in, size)
 	switch (n) {
 	case 4: ROWS(4); break;
@@ -223,9 +229,15 @@ static void copy(const struct lane *lane, const struct gather *g, char *buf)
 {
 	const struct gather *k = &lane->key;
 	uint64_t from = g->lead > k->lead ? g->lead : k->lead;
-	uint64_t end = g->lead + g->n < k->lead + k->n ? g->lead + g->n : k->lead + k->n;
+	uint64_t end = g->lead + g->n < k->lead + k->n ? g->lead + g->n : k->lead + k->n, n;
 
-	copy_rows(buf + (from - g->lead), g->n, lane->data + (from - k->lead), k->n, end - from, g->n_rows);
+	for (; from < end; from += n) {
+		uint64_t at = from - k->lead, in = at % TILE_BYTES;
+
+		n = end - from < TILE_BYTES - in ? end - from : TILE_BYTES - in;
+		copy_rows(buf + (from - g->lead), g->n, lane->data + at / TILE_BYTES * TILE_BYTES * k->n_rows + in, n,
+			  k->n_rows);
+	}
 }
 
 int lanes_read(struct lanes *l, const struct source *s, const struct gather *g, void *buf, struct err *err)
