@@ -358,7 +358,8 @@ static int init(struct conv *c)
 	if (conv_remap(c, c->arch->gguf, (int)blocks) || load_rope(c))
 		return c->err->code;
 	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
-				      .arena = c->kv_arena, .pre = c->opt->pre, .mistral_format = c->opt->mistral_format,
+				      .arena = c->kv_arena, .pre = c->opt->pre,
+				      .mistral_format = c->opt->mistral_format,
 				      .no_mistral_template = c->opt->no_mistral_template };
 	return run_init(c, c->arch);
 }

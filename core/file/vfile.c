@@ -54,7 +54,8 @@ static int find_segments(struct vtensor *t, struct arena *arena, struct err *err
 static uint64_t packed_rows(const struct vtensor *t, uint64_t rows, uint64_t row)
 {
 	struct tensor_cost c = tensor_cost(t->o->blocks ? t->o->blocks : t->o->t);
-	double bytes = (PACKED_BYTES - (double)c.fixed) / 2, values = (bytes < PACKED_LEAST ? PACKED_LEAST : bytes) / c.bytes;
+	double bytes = (PACKED_BYTES - (double)c.fixed) / 2,
+	       values = (bytes < PACKED_LEAST ? PACKED_LEAST : bytes) / c.bytes;
 
 	/* blocks are bytes that hold several values */
 	if (t->o->blocks || t->o->raw)

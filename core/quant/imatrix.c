@@ -144,7 +144,8 @@ static int load_gguf(const char *path, const char *bytes, size_t size, struct ar
 	if (e)
 		return e;
 	if (s.big_endian)
-		e = err_set(err, HFGGUF_UNSUPPORTED, "imatrix=%s: a big-endian file, which llama-quantize does not read",
+		e = err_set(err, HFGGUF_UNSUPPORTED,
+			    "imatrix=%s: a big-endian file, which llama-quantize does not read",
 			    path);
 	if (!has_key(&s, "imatrix.datasets") || !has_key(&s, "imatrix.chunk_count") || !has_key(&s,
 		"imatrix.chunk_size"))

@@ -88,7 +88,8 @@ const struct tensor *t_awq(struct build *b, uint64_t group, const struct tensor 
 	p = arena_alloc(b->arena, sizeof(*p));
 	if (!p)
 		return err_nomem(b->err), NULL;
-	*p = (struct grid_param){ awq_place, awq_zeros, qweight, scales, true, { .size = group, .n = scales->dims[0] } };
+	*p = (struct grid_param){ awq_place, awq_zeros, qweight, scales, true,
+				  { .size = group, .n = scales->dims[0] } };
 	return t_costs(t_custom(b, &op_awq, DT_F32, 2, (uint64_t[]){ scales->dims[1], columns },
 				(const struct tensor *[]){ qweight, qzeros, scales }, 3, p), 8, 1, 0);
 }

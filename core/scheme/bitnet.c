@@ -18,7 +18,8 @@ static int64_t read_plane(const struct tensor *t, const struct rect *r, uint64_t
 	*shift = (unsigned)(row / stored * 2);
 	/* a matrix, whatever its leading axes */
 	e = r->n_cols == cols ? tensor_read(t->src[0], part.row * cols, part.n_rows * cols, w, ctx)
-			      : node_read_rows(t->src[0], part.row * cols + r->col, r->n_cols, cols, part.n_rows, w, ctx);
+			      : node_read_rows(t->src[0], part.row * cols + r->col, r->n_cols, cols, part.n_rows, w,
+					       ctx);
 	return e ? e : (int64_t)part.n_rows;
 }
 

@@ -25,8 +25,8 @@ struct stream { /* gathers from a matrix, as seen by sequence detection */
 
 enum state { EMPTY, FILLING, READY };
 
-/* Bytes [first, first + width) of each row, in tiles: 64 bytes of all rows, then the next 64. Else rows of a gather would
- * be a power of two apart, which is what caches bear least. */
+/* Bytes [first, first + width) of each row, in tiles: 64 bytes of all rows, then the next 64. Else rows of a gather
+ * would be a power of two apart, which is what caches bear least. */
 struct lane {
 	struct gather key; /* lead and n: first and width */
 	enum state state;

@@ -1,6 +1,6 @@
 /*
  * Columns of matrices that are stored by rows. A packed weight that is transposed (GPTQ, AWQ) gives a few output rows
- * only by a few bytes from each of thousands of stored rows, and a read of those costs as much as one of a kibibyte or two:
+ * only by a few bytes from each of thousands of stored rows, and reading those costs as much as reading a kibibyte:
  *
  *             lane 0    lane 1
  *   row 0   ░░░░░░░░░ ░░████░░░ ░░░     ████ what is wanted now, and next time what is beside it
