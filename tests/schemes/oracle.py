@@ -139,8 +139,17 @@ def fp4(m, weights, fmt):
     return value
 
 
+def blocks(m, scale, block):
+    """block: rows and columns that share a scale, or None: it is of a row or of the whole tensor."""
+    w = m["weight"].floats()
+    if block:
+        scale = np.repeat(np.repeat(scale, block[0], 0), block[1], 1)[:w.shape[0], :w.shape[1]]
+    return w * scale.reshape(scale.shape if scale.ndim == 2 else (-1, 1))
+
+
 def plain(m, weights):
-    return m["weight"].floats() * m["weight_scale"].floats()
+    block = [1, weights["group_size"]] if weights["strategy"] == "group" else weights.get("block_structure")
+    return blocks(m, m["weight_scale"].floats(), block)
 
 
 def group_for(module, groups):
@@ -160,9 +169,11 @@ def compressed_tensors(m, config, module):
 
 
 def fp8(m, config):
-    w, block = m["weight"].floats(), config["weight_block_size"]
-    scale = np.repeat(np.repeat(m["weight_scale_inv"].floats(), block[0], 0), block[1], 1)
-    return w * scale[:w.shape[0], :w.shape[1]]
+    return blocks(m, m["weight_scale_inv"].floats(), config["weight_block_size"])
+
+
+def modelopt(m, config):
+    return blocks(m, m["weight_scale"].floats(), None)
 
 
 def bitnet(m, config):
@@ -183,7 +194,7 @@ def bitsandbytes(m, config):
     return (m["weight.quant_map"].floats()[q] * np.repeat(absmax, state["blocksize"])[:n]).reshape(state["shape"])
 
 
-SCHEMES = {"gptq": gptq, "awq": awq, "fp8": fp8, "bitnet": bitnet, "bitsandbytes": bitsandbytes}
+SCHEMES = {"gptq": gptq, "awq": awq, "fp8": fp8, "modelopt": modelopt, "bitnet": bitnet, "bitsandbytes": bitsandbytes}
 MARKS = ("qweight", "weight_packed", "weight_scale", "weight_scale_inv", "weight.absmax", "SCB")
 
 

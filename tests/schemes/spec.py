@@ -91,6 +91,15 @@ def int8_tensors(name, rows, cols):
     yield ".weight_scale", "BF16", [rows, 1], scale(-9)
 
 
+def int8_groups():
+    """Groups of columns share a scale, which the reference does not take."""
+    def tensors(name, rows, cols):
+        yield ".weight", "I8", [rows, cols], ["b"]
+        yield ".weight_scale", "F16", [rows, up(cols, 32)], scale(-9)
+
+    return ct("int-quantized", (["Linear"], None, ct_weights(8, group=32))), tensors
+
+
 def int8():
     return ct("int-quantized", (["Linear"], None, ct_weights(8, strategy="channel"))), int8_tensors
 
@@ -112,12 +121,36 @@ def groups():
     return config, tensors
 
 
-def fp8(block=(128, 128)):
+def fp8(block=(128, 128), dtype="F8_E4M3", scales="F32"):
+    """block None: one number a tensor, of shape [] or [1], and others that are not used."""
+    def tensors(name, rows, cols):
+        yield ".weight", dtype, [rows, cols], ["b"]
+        if block:
+            yield ".weight_scale_inv", scales, [up(rows, block[0]), up(cols, block[1])], scale(-9)
+        else:
+            yield ".weight_scale_inv", scales, [1] if "_proj" in name and name[-6] in "eop" else [], scale(-9)
+            yield ".activation_scale", scales, [], ["c", 1.0]
+
+    return dict(quant_method="fp8", weight_block_size=list(block) if block else None), tensors
+
+
+def float8(strategy, block=None):
     def tensors(name, rows, cols):
         yield ".weight", "F8_E4M3", [rows, cols], ["b"]
-        yield ".weight_scale_inv", "F32", [up(rows, block[0]), up(cols, block[1])], scale(-9)
+        yield ".weight_scale", "BF16", [up(rows, block[0]), up(cols, block[1])] if block else [rows, 1], scale(-9)
 
-    return dict(quant_method="fp8", weight_block_size=list(block)), tensors
+    return ct("float-quantized", (["Linear"], None, ct_weights(8, "float", strategy, block=block))), tensors
+
+
+def modelopt():
+    def tensors(name, rows, cols):
+        yield ".weight", "F8_E4M3", [rows, cols], ["b"]
+        yield ".weight_scale", "F32", [rows] if "mlp" in name else [], scale(-9)
+        yield ".input_scale", "F32", [], scale(-9)
+        if name.endswith("k_proj"):
+            yield ".k_scale", "F32", [], scale(-9)
+
+    return dict(quant_method="modelopt", quant_algo="FP8"), tensors
 
 
 def mxfp4():
@@ -223,7 +256,7 @@ def plain(c, moe):
             yield f"{at}block_sparse_moe.gate.weight", "BF16", [c["num_local_experts"], hidden], ["n", -4]
 
 
-TINY = {"k256": (256, 512, 2), "": (192, 320, 2), "odd": (180, 332, 1)}
+TINY = {"k256": (256, 512, 2), "": (192, 320, 2), "odd": (180, 332, 1), "k160": (160, 352, 1), "130": (130, 130, 1)}
 
 # name: (scheme, tiny dimensions, experts)
 MODELS = {
@@ -266,7 +299,21 @@ MODELS = {
     "bnb-fp4-nested": (bnb4("fp4", True, block=128, nested_block=64), "", False),
     "bnb-int8": (bnb8(), "", False),
     "bnb-nf4-moe": (bnb4("nf4", True), "", True),
+    "int8-odd": (int8(), "odd", False),
+    "int8-groups": (int8_groups(), "", False),
+    "gptq2-act-moe": (gptq(2, group=16, act=True, v2=True), "", True),
+    "gptq4-odd": (gptq(4, group=16, sym=False, dtype="F32"), "k160", False),
+    "gptq8-channel": (gptq(8, group=-1, sym=False), "k160", False),
+    "packed4-odd": (packed(4, group=16, sym=False, dtype="F16"), "k160", False),
+    "packed8-odd": (packed(8, group=4, sym=False, dtype="F32"), "odd", False),
     "fp8": (fp8(), "", False),
+    "fp8-130": (fp8(), "130", False),
+    "fp8-odd": (fp8((48, 64), "F8_E5M2", "BF16"), "odd", False),
+    "fp8-scalar": (fp8(None, "F8_E5M2"), "odd", False),
+    "fp8-moe": (fp8((64, 128), scales="BF16"), "k160", True),
+    "float8-channel": (float8("channel"), "odd", False),
+    "float8-block": (float8("block", [128, 32]), "odd", False),
+    "modelopt": (modelopt(), "odd", False),
     "mxfp4": (mxfp4(), "", False),
     "mxfp4-moe": (mxfp4(), "", True),
     "nvfp4": (nvfp4(), "", False),
