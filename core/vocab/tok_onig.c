@@ -117,7 +117,7 @@ static int escaped_other(struct onig *o)
 	o->atom = o->out->n;
 	if (c == 'b' || c == 'B') {
 		word_boundary(o, c == 'B');
-	} else if (memchr("AzZGRXNK", c, 8)) {
+	} else if (memchr("AzZGRNK", c, 7)) {
 		buf_printf(o->out, "\\%c", c);
 	} else if (c == 'O') {
 		buf_puts(o->out, "(?s:.)");
@@ -130,7 +130,7 @@ static int escaped_other(struct onig *o)
 			return onig_refuse(o, "an unclosed name");
 		buf_printf(o->out, "\\g{%.*s}", (int)(stop - o->p - 2), o->p + 2);
 		o->p = stop;
-	} else if (memchr("gyYcCM", c, 6)) {
+	} else if (memchr("gyYcCMX", c, 7)) { /* \X: of another Unicode */
 		return onig_refuse(o, "an escape that is not supported");
 	} else {
 		return 0;
