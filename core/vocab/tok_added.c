@@ -1,9 +1,11 @@
 /* Added tokens: found in the text before anything else, leftmost first and then longest. */
 #include "core/vocab/tok.h"
 
+#include "core/util/cleanup.h"
 #include "core/vocab/tok_trie.h"
 #include "core/vocab/tok_unicode.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool same_token(const struct added_token *a, const struct added_token *b)
@@ -76,7 +78,7 @@ static uint32_t next_id(const struct tokenizer *t)
 	return a->max_id >= t->model.size || !t->model.size ? a->max_id + 1 : t->model.size;
 }
 
-/* The library knows the token already, with the same properties: nothing happens. */
+/* The library knows the token already, with the same properties. */
 static bool is_known(const struct tok_added *a, const struct added_token *token)
 {
 	const struct map_slot *s = map_find(&a->ids, token->content, token->len);
@@ -88,31 +90,64 @@ static bool is_known(const struct tok_added *a, const struct added_token *token)
 static bool add_one(struct tokenizer *t, struct added_token token, uint32_t *next)
 {
 	struct tok_added *a = &t->added;
-	int64_t id;
+	int64_t id = tokenizer_id(t, token.content, token.len);
 
-	if (!token.len || is_known(a, &token))
-		return true;
-	id = tokenizer_id(t, token.content, token.len);
 	token.id = id >= 0 ? (uint32_t)id : (*next)++;
 	if (!map_set(&a->ids, token.content, token.len, token.id) || !set_by_id(a, &token))
 		return false;
 	return map_find(&a->specials, token.content, token.len) || vec_push(&a->classic, token);
 }
 
+/* Tokens that are added at once, those with the same text in a chain. */
+struct added_batch {
+	const struct added_token *v;
+	uint32_t *older; /* 1 + index of the one before with the same text, 0: none */
+	bool *known;     /* before any of them was added */
+	struct map newest;
+};
+
+static bool in_batch(const struct added_batch *b, const struct added_token *token)
+{
+	const struct map_slot *s = map_find(&b->newest, token->content, token->len);
+
+	for (uint32_t i = s ? s->value + 1 : 0; i; i = b->older[i - 1])
+		if (same_token(&b->v[i - 1], token))
+			return true;
+	return false;
+}
+
+/* A token that was known before, or came before in the batch, is passed over even if another with its text came since. */
+static bool add_batch(struct tokenizer *t, struct added_batch *b, size_t n, uint32_t next)
+{
+	for (size_t i = 0; i < n; i++)
+		b->known[i] = is_known(&t->added, &b->v[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct added_token *token = &b->v[i];
+		const struct map_slot *s = map_find(&b->newest, token->content, token->len);
+
+		if (!token->len || b->known[i] || in_batch(b, token))
+			continue;
+		b->older[i] = s ? s->value + 1 : 0;
+		if (!add_one(t, *token, &next) || !map_set(&b->newest, token->content, token->len, (uint32_t)i))
+			return false;
+	}
+	return true;
+}
+
 int tok_add_tokens(struct tokenizer *t, const struct added_token *v, size_t n, struct err *err)
 {
-	uint32_t next;
+	autofree uint32_t *older = calloc(n + 1, sizeof(*older));
+	autofree bool *known = calloc(n + 1, sizeof(*known));
+	struct added_batch b = { v, older, known, MAP_INIT };
+	bool ok = older && known;
 
-	for (size_t i = 0; i < n; i++)
-		if (!note_special(&t->added, &v[i]))
-			return err_nomem(err);
-	next = next_id(t);
-	if (next + n > TOK_MAX_ID)
+	if (n > TOK_MAX_ID || next_id(t) + n > TOK_MAX_ID)
 		return err_set(err, HFGGUF_RANGE, "the tokenizer has more than %d ids", TOK_MAX_ID);
-	for (size_t i = 0; i < n; i++)
-		if (!add_one(t, v[i], &next))
-			return err_nomem(err);
-	return 0;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = note_special(&t->added, &v[i]);
+	ok = ok && add_batch(t, &b, n, next_id(t));
+	map_free(&b.newest);
+	return ok ? 0 : err_nomem(err);
 }
 
 static bool add_pattern(struct tok_run *r, struct tok_added *a, const struct added_token *token)

@@ -52,8 +52,22 @@ int64_t hf_id(const struct hf *h, const char *token)
 	return id;
 }
 
+/* The id that the slow tokenizer has for a token: the configuration's, if it lists the token, even where the vocabulary
+ * has another. Sentencepiece models have their own unknown piece. */
+static int64_t slow_id(const struct hf *h, const char *token)
+{
+	struct tspan text = { token, strlen(token) };
+	int64_t id;
+
+	for (size_t i = h->decoder.n; i-- > 0;)
+		if (hf_same_text(&h->decoder.v[i].token.text, &text))
+			return h->decoder.v[i].id;
+	id = tokenizer_id(h->t, text.p, text.n);
+	return id < 0 && h->t->model.kind == MODEL_UNIGRAM ? h->t->model.unk_id : id;
+}
+
 /* Pieces: "$A" is the text, anything else a special token. */
-int hf_template(struct hf *h, const char *const *pieces, size_t n)
+int hf_template(struct hf *h, const char *const *pieces, size_t n, bool slow)
 {
 	struct tok_node *node = arena_alloc(h->t->mem, sizeof(*node));
 
@@ -67,8 +81,9 @@ int hf_template(struct hf *h, const char *const *pieces, size_t n)
 		piece->sequence = !strcmp(pieces[i], "$A");
 		if (piece->sequence)
 			continue;
-		id = hf_id(h, pieces[i]);
-		if (id < 0)
+		id = slow ? slow_id(h, pieces[i]) : -1;
+		id = id < 0 ? hf_id(h, pieces[i]) : id;
+		if (id < 0 || id > TOK_MAX_ID)
 			return err_set(h->err, HFGGUF_CORRUPT, "special token \"%s\" is not in the vocabulary",
 				       pieces[i]);
 		piece->ids = arena_alloc(h->t->mem, sizeof(*piece->ids));
@@ -117,7 +132,7 @@ static int rule_bos_eos(struct hf *h)
 	pieces[n++] = "$A";
 	if (eos)
 		pieces[n++] = hf_special(h, SPECIAL_EOS);
-	return hf_template(h, pieces, n);
+	return hf_template(h, pieces, n, false);
 }
 
 static void rule_bert(struct hf *h)

@@ -10,6 +10,7 @@ struct hf_token {
 	struct tspan text; /* p is NULL: None */
 	bool is_string, special, single_word, lstrip, rstrip;
 	signed char normalized; /* -1: unset */
+	bool legacy;            /* from added_tokens.json */
 };
 
 struct hf_entry { /* of added_tokens_decoder */
@@ -42,8 +43,8 @@ bool hf_same_text(const struct tspan *a, const struct tspan *b); /* neither is N
 const char *hf_special(const struct hf *h, enum tok_special_name which);
 /* Id of a token of the tokenizer as convert_tokens_to_ids gives it: the unknown token's for one that is not there. */
 int64_t hf_id(const struct hf *h, const char *token);
-/* Makes the post-processor from a template such as "<s> $A </s>". */
-int hf_template(struct hf *h, const char *const *pieces, size_t n);
+/* Makes the post-processor from a template such as "<s> $A </s>". slow: with the ids of the slow tokenizer. */
+int hf_template(struct hf *h, const char *const *pieces, size_t n, bool slow);
 
 /* tok_hf_read.c: fills decoder, special, additional and extra. */
 int hf_read_tokens(struct hf *h);

@@ -85,14 +85,17 @@ static int read_decoder(struct hf *h, const json *j)
 	return 0;
 }
 
+/* While added_tokens.json is read, AddedTokens of tokenizer_config.json are still dicts, whose text is not the token's. */
+static const char FROM_MAP[] = "from special_tokens_map.json";
+
 static bool note_text(struct map *texts, const json *j)
 {
-	const char *s = cJSON_IsObject(j) ? json_str_or(j, "content", NULL) : json_str(j);
+	const char *s = json_get(j, FROM_MAP) ? json_str_or(j, "content", NULL) : json_str(j);
 
 	return !s || map_set(texts, s, strlen(s), 1);
 }
 
-/* The special tokens' texts, in whatever form the configuration has them. */
+/* The special tokens' texts. */
 static bool special_texts(struct hf *h, struct map *texts)
 {
 	for (int i = 0; i < SPECIAL_N; i++)
@@ -102,20 +105,61 @@ static bool special_texts(struct hf *h, struct map *texts)
 	return true;
 }
 
-/* special_tokens_map.json overrides the configuration; its AddedTokens are special. */
+static bool has_string(const json *list, const json *string)
+{
+	json_for(item, list)
+		if (json_str(item) && !strcmp(json_str(item), json_str(string)))
+			return true;
+	return false;
+}
+
+/* An AddedToken of special_tokens_map.json is special. */
+static json *special_copy(const json *item)
+{
+	json *copy = cJSON_Duplicate(item, true);
+
+	if (copy && cJSON_IsObject(copy) &&
+	    !(json_put_bool(copy, "special", true) && json_put_bool(copy, FROM_MAP, true))) {
+		json_free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/* The list of additional tokens goes behind the configuration's. */
+static bool merge_additional(struct hf *h, const json *list)
+{
+	const json *before = json_get(h->config, "additional_special_tokens");
+	json *all = json_array();
+	bool ok = all != NULL;
+
+	json_for(item, before)
+		ok = ok && json_append(all, item);
+	json_for(item, list) {
+		json *copy = ok && !(json_str(item) && has_string(before, item)) ? special_copy(item) : NULL;
+
+		ok = ok && (!copy || json_append(all, copy));
+		json_free(copy);
+	}
+	ok = ok && json_put(h->config, "additional_special_tokens", all);
+	json_free(all);
+	return ok;
+}
+
+/* special_tokens_map.json overrides the configuration. */
 static int merge_special_map(struct hf *h, const json *map)
 {
-	json_for(item, map)
-	{
-		json *copy = cJSON_Duplicate(item, true);
-		bool ok = copy != NULL;
+	json_for(item, map) {
+		json *copy;
+		bool ok;
 
-		if (ok && cJSON_IsObject(copy))
-			ok = json_put_bool(copy, "special", true);
-		if (ok && cJSON_IsArray(copy))
-			json_for(element, copy) if (cJSON_IsObject(element)) ok =
-				ok && json_put_bool((json *)(uintptr_t)element, "special", true);
-		ok = ok && json_put(h->config, item->string, copy);
+		if (cJSON_IsArray(item) && !strcmp(item->string, "additional_special_tokens")) {
+			if (!merge_additional(h, item))
+				return err_nomem(h->err);
+			continue;
+		}
+		copy = special_copy(item);
+		ok = copy && json_put(h->config, item->string, copy);
 		json_free(copy);
 		if (!ok)
 			return err_nomem(h->err);
@@ -135,6 +179,7 @@ static int read_added_entry(struct hf *h, const json *item, const struct map *sp
 	if (!json_int(item, &id))
 		return err_set(h->err, HFGGUF_CORRUPT, "added_tokens.json: the id of \"%s\" is no number",
 			       item->string);
+	token.legacy = true;
 	return token.text.p && put_entry(h, id, &token) ? 0 : err_nomem(h->err);
 }
 
@@ -183,11 +228,12 @@ static int read_legacy(struct hf *h)
 	return rc ? rc : read_fast_added(h);
 }
 
-/* The entry of added_tokens_decoder with the same text takes the place of what the configuration says. */
+/* The entry of added_tokens_decoder with the same text takes the place of what the configuration says; one that comes
+ * from added_tokens.json does not (transformers notes it under a wrong name). */
 static void prefer_entry(const struct hf *h, struct hf_token *token)
 {
 	for (size_t i = h->decoder.n; i-- > 0;)
-		if (hf_same_text(&h->decoder.v[i].token.text, &token->text)) {
+		if (!h->decoder.v[i].token.legacy && hf_same_text(&h->decoder.v[i].token.text, &token->text)) {
 			*token = h->decoder.v[i].token;
 			return;
 		}

@@ -333,8 +333,8 @@ static int around(struct hf *h, const char *before, const char *after)
 	const char *pieces[] = { before, "$A", after };
 
 	if (!before)
-		return hf_template(h, pieces + 1, after ? 2 : 1);
-	return hf_template(h, pieces, after ? 3 : 2);
+		return hf_template(h, pieces + 1, after ? 2 : 1, true);
+	return hf_template(h, pieces, after ? 3 : 2, true);
 }
 
 static int post_whisper(struct hf *h)
@@ -352,7 +352,7 @@ static int post_whisper(struct hf *h)
 		pieces[n++] = "<|notimestamps|>";
 	pieces[n++] = "$A";
 	pieces[n++] = hf_special(h, SPECIAL_EOS) ? hf_special(h, SPECIAL_EOS) : "<|endoftext|>";
-	return hf_template(h, pieces, n);
+	return hf_template(h, pieces, n, true);
 }
 
 int hf_convert_post(struct hf *h)

@@ -370,8 +370,10 @@ static int build(struct slow_spm *s)
 int slow_convert_spm(struct hf *h)
 {
 	struct slow_spm s = { .h = h, .rule = find_rule(h->cls->convert) };
-	const json *legacy = json_some(h->config, "legacy"), *prefix = json_get(h->config, "add_prefix_space");
-	bool named = h->cls->convert == CONVERT_LLAMA || h->cls->convert == CONVERT_T5;
+	const json *legacy = json_get(h->config, "legacy"), *prefix = json_get(h->config, "add_prefix_space");
+	/* The slow classes that have these attributes; CodeLlama's has not. Udop's takes null for false. */
+	bool named = str_in(h->cls->name, "Llama T5 MT5 Udop");
+	bool null_is_legacy = h->cls->convert != CONVERT_UDOP;
 	size_t n;
 	char *p = slow_file(h, h->cls->vocab_file, false, &n);
 
@@ -383,7 +385,7 @@ int slow_convert_spm(struct hf *h)
 		return h->err->code;
 	}
 	s.tab_for_byte = h->cls->convert == CONVERT_GEMMA;
-	s.legacy = !named || !legacy || json_true(legacy);
+	s.legacy = !named || !legacy || json_true(legacy) || (json_is_null(legacy) && null_is_legacy);
 	s.add_prefix_space = !named || !prefix || json_true(prefix);
 	build(&s);
 	vec_free(&s.pieces);
@@ -405,5 +407,5 @@ int slow_post_spm(struct hf *h)
 			return err_nomem(h->err);
 		w += n + (w[n] == ' ');
 	}
-	return count ? hf_template(h, pieces, count) : 0;
+	return count ? hf_template(h, pieces, count, true) : 0;
 }
