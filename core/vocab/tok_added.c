@@ -116,7 +116,8 @@ static bool in_batch(const struct added_batch *b, const struct added_token *toke
 	return false;
 }
 
-/* A token that was known before, or came before in the batch, is passed over even if another with its text came since. */
+/* A token that was known before, or came before in the batch, is passed over even if another with its text came in
+ * between. */
 static bool add_batch(struct tokenizer *t, struct added_batch *b, size_t n, uint32_t next)
 {
 	for (size_t i = 0; i < n; i++)

@@ -85,7 +85,8 @@ static int read_decoder(struct hf *h, const json *j)
 	return 0;
 }
 
-/* While added_tokens.json is read, AddedTokens of tokenizer_config.json are still dicts, whose text is not the token's. */
+/* While added_tokens.json is read, AddedTokens of tokenizer_config.json are still dicts, whose text is not the
+ * token's. */
 static const char FROM_MAP[] = "from special_tokens_map.json";
 
 static bool note_text(struct map *texts, const json *j)

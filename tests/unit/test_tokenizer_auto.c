@@ -141,8 +141,8 @@ static void test_llama_model(void)
 		  "a<s>b", "<s>|" MARK "a|<s>|" MARK "|b" },
 		{ "LlamaTokenizer without legacy marks the first alone",
 		  "{'tokenizer_class':'LlamaTokenizer','legacy':false}", "a<s>b", "<s>|" MARK "a|<s>|b" },
-		{ "add_prefix_space may be switched off", "{'tokenizer_class':'LlamaTokenizer','add_prefix_space':false}",
-		  "a b", "<s>|a|" MARK "|b" },
+		{ "add_prefix_space may be switched off",
+		  "{'tokenizer_class':'LlamaTokenizer','add_prefix_space':false}", "a b", "<s>|a|" MARK "|b" },
 		{ "CodeLlamaTokenizer knows neither legacy nor add_prefix_space",
 		  "{'tokenizer_class':'CodeLlamaTokenizer','legacy':false,'add_prefix_space':null}", "a<s>b",
 		  "<s>|" MARK "a|<s>|" MARK "|b" },
@@ -159,7 +159,8 @@ static void test_llama_model(void)
 static void test_t5_model(void)
 {
 	static const struct piece t5[] = {
-		{ "<pad>", 0, 3 }, { "</s>", 0, 3 }, { "<unk>", 0, 2 }, { MARK "a", -1, 1 }, { MARK, -2, 1 }, { "b", -3, 1 },
+		{ "<pad>", 0, 3 }, { "</s>", 0, 3 }, { "<unk>", 0, 2 }, { MARK "a", -1, 1 }, { MARK, -2, 1 },
+		{ "b", -3, 1 },
 	};
 	static const struct auto_row rows[] = {
 		{ "T5Tokenizer ends with </s>", "{'tokenizer_class':'T5Tokenizer','extra_ids':0}", "a b",
