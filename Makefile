@@ -161,13 +161,15 @@ tsan:
 	$(Q)tests/sanitized.sh '$(BUILD)-tsan' parallel
 , := ,
 
-# Every tests/fuzz/*.c as a program of libFuzzer, in $(BUILD)-fuzz/fuzz; *.dict beside it are its words.
+# Every tests/fuzz/*.c as a program of libFuzzer, in $(BUILD)-fuzz/fuzz; *.dict beside it are its words. With FUZZ_SECONDS
+# each runs for so long, see tests/fuzz/run.sh.
 FUZZ_CC ?= clang
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
 fuzz:
 	$(Q)+$(MAKE) BUILD=$(BUILD)-fuzz CC='$(FUZZ_CC)' HARDEN= LDFLAGS='-fsanitize=address,undefined' \
 		CFLAGS='-O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' fuzz-programs
-fuzz-programs: $(FUZZ)
+	$(if $(FUZZ_SECONDS),$(Q)tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS))
+fuzz-programs: $(FUZZ) $(T)/fixtures/.done
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libhfgguf.a $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,FUZZ  ,$<)
@@ -229,7 +231,7 @@ help:
 	@echo 'demo       builds, makes a small model, mounts it and reads it (installs packages when root)'
 	@echo 'asan tsan  tests under the address, undefined-behaviour and thread sanitizers'
 	@echo 'readme     renews the table of architectures in README.md'
-	@echo 'fuzz       builds the fuzz targets with clang, in $(BUILD)-fuzz/fuzz'
+	@echo 'fuzz       builds the fuzz targets with clang, in $(BUILD)-fuzz/fuzz; FUZZ_SECONDS=60 runs each so long'
 	@echo 'deps       installs the Debian packages a build needs'
 	@echo 'install    PREFIX=$(PREFIX) MOUNTHELPERDIR=$(MOUNTHELPERDIR) DESTDIR=$(DESTDIR); uninstall takes it away'
 	@echo 'clean      removes what was built'
