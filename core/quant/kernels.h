@@ -55,7 +55,6 @@ void lanes_init_avx2(struct quant_type *types, struct conv_table *conv);
 void lanes_init_avx512(struct quant_type *types, struct conv_table *conv);
 void lanes_init_neon(struct quant_type *types, struct conv_table *conv);
 /* Kernels of this tier only; AVX-512 uses them too. */
-void iq4_init_avx2(struct quant_type *types);
 void iq23_init_avx2(struct quant_type *types);
 void iq1_init_avx2(struct quant_type *types);
 

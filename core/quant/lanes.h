@@ -8,7 +8,7 @@
  *   vf vi vm            floats, 32-bit integers, masks (a truth value each)
  *   v_  floats   min and max give b when one is NaN or both are equal ("a < b ? a : b")
  *   i_  integers         m_  masks
- * NaN: v_gt v_lt v_eq are false, v_not_gt v_not_ge v_differ true.
+ * NaN: v_gt v_lt v_eq are false, v_not_gt v_not_lt v_not_ge v_differ true.
  */
 #ifndef CORE_QUANT_LANES_H
 #define CORE_QUANT_LANES_H

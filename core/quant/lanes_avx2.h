@@ -31,6 +31,7 @@ typedef __m256i vi;
 #define v_eq(a, b) _mm256_cmp_ps(a, b, _CMP_EQ_OQ)
 #define v_differ(a, b) _mm256_cmp_ps(a, b, _CMP_NEQ_UQ)
 #define v_not_gt(a, b) _mm256_cmp_ps(a, b, _CMP_NGT_UQ)
+#define v_not_lt(a, b) _mm256_cmp_ps(a, b, _CMP_NLT_UQ)
 #define v_not_ge(a, b) _mm256_cmp_ps(a, b, _CMP_NGE_UQ)
 #define i_set _mm256_set1_epi32
 #define i_add _mm256_add_epi32
@@ -167,6 +168,29 @@ static inline int i_greatest(vi v)
 
 	m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
 	return _mm_cvtsi128_si32(_mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1)));
+}
+
+/* Tables of 8 and 16 floats, looked up by index lanes in that range. */
+typedef __m256 v_table8;
+typedef struct {
+	__m256 low, high;
+} v_table16;
+
+#define v_load_table8 _mm256_loadu_ps
+
+static inline v_table16 v_load_table16(const float p[16])
+{
+	return (v_table16){ v_load(p), v_load(p + 8) };
+}
+
+static inline vf v_lookup8(v_table8 t, vi index)
+{
+	return _mm256_permutevar8x32_ps(t, index);
+}
+
+static inline vf v_lookup16(v_table16 t, vi index)
+{
+	return v_select(v_of_bits(i_sll(index, 28)), v_lookup8(t.high, index), v_lookup8(t.low, index));
 }
 
 /* binary16 of a float that is no NaN. */

@@ -33,6 +33,7 @@ typedef __mmask16 vm;
 #define v_eq(a, b) _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)
 #define v_differ(a, b) _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ)
 #define v_not_gt(a, b) _mm512_cmp_ps_mask(a, b, _CMP_NGT_UQ)
+#define v_not_lt(a, b) _mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ)
 #define v_not_ge(a, b) _mm512_cmp_ps_mask(a, b, _CMP_NGE_UQ)
 #define i_set _mm512_set1_epi32
 #define i_add _mm512_add_epi32
@@ -168,6 +169,23 @@ static inline int i_greatest(vi v)
 {
 	return _mm512_reduce_max_epi32(v);
 }
+
+/* Tables of 8 and 16 floats, looked up by index lanes in that range. */
+typedef __m512 v_table8, v_table16;
+
+#define v_load_table16 _mm512_loadu_ps
+
+static inline v_table8 v_load_table8(const float p[8])
+{
+	return _mm512_castps256_ps512(_mm256_loadu_ps(p));
+}
+
+static inline vf v_lookup16(v_table16 t, vi index)
+{
+	return _mm512_permutexvar_ps(index, t);
+}
+
+#define v_lookup8 v_lookup16
 
 /* binary16 of a float that is no NaN. */
 static inline uint16_t half(float f)

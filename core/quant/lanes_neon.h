@@ -34,6 +34,7 @@ typedef uint32x4_t vm; /* all ones or all zeros */
 #define v_eq vceqq_f32
 #define v_differ(a, b) vmvnq_u32(vceqq_f32(a, b))
 #define v_not_gt(a, b) vmvnq_u32(vcgtq_f32(a, b))
+#define v_not_lt(a, b) vmvnq_u32(vcltq_f32(a, b))
 #define v_not_ge(a, b) vmvnq_u32(vcgeq_f32(a, b))
 #define v_greatest vmaxvq_f32
 #define v_least vminvq_f32
@@ -130,6 +131,44 @@ static inline bool m_any(vm m)
 static inline bool m_all(vm m)
 {
 	return vminvq_u32(m) != 0;
+}
+
+/* Tables of 8 and 16 floats, looked up by index lanes in that range. */
+typedef uint8x16x2_t v_table8;
+typedef uint8x16x4_t v_table16;
+
+static inline v_table8 v_load_table8(const float p[8])
+{
+	v_table8 t;
+
+	for (int i = 0; i < 2; i++)
+		t.val[i] = vreinterpretq_u8_f32(v_load(p + 4 * i));
+	return t;
+}
+
+static inline v_table16 v_load_table16(const float p[16])
+{
+	v_table16 t;
+
+	for (int i = 0; i < 4; i++)
+		t.val[i] = vreinterpretq_u8_f32(v_load(p + 4 * i));
+	return t;
+}
+
+/* Places of the four bytes of each float looked up. */
+static inline uint8x16_t table_bytes(vi index)
+{
+	return vreinterpretq_u8_s32(vmlaq_s32(i_set(0x03020100), index, i_set(0x04040404)));
+}
+
+static inline vf v_lookup8(v_table8 t, vi index)
+{
+	return vreinterpretq_f32_u8(vqtbl2q_u8(t, table_bytes(index)));
+}
+
+static inline vf v_lookup16(v_table16 t, vi index)
+{
+	return vreinterpretq_f32_u8(vqtbl4q_u8(t, table_bytes(index)));
 }
 
 /* binary16 of a float that is no NaN. */

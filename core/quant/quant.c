@@ -85,7 +85,6 @@ void quant_fill(enum cpu_tier t, struct quant_type *out, struct conv_table *conv
 #if defined(__x86_64__)
 	if (t >= CPU_AVX2) {
 		lanes_init_avx2(out, conv_out);
-		iq4_init_avx2(out);
 		iq23_init_avx2(out);
 		iq1_init_avx2(out);
 	}
