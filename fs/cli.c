@@ -169,6 +169,8 @@ struct hfgguf_model *cli_open(struct cli *cli)
 
 	if (status)
 		say_error("%s", msg[0] ? msg : hfgguf_strerror(status));
+	else if (msg[0])
+		say_info("%s", msg);
 	return status ? NULL : m;
 }
 

@@ -24,6 +24,8 @@ static struct hfgguf_model *open_model(const struct mount_request *r)
 	int status = hfgguf_open(r->model, r->opts.core.p, &m, msg, sizeof(msg));
 
 	if (!status) {
+		if (msg[0])
+			say_info("%s", msg);
 #ifdef __GLIBC__
 		malloc_trim(0); /* planning has taken ten times what is left of it, and a mount lives long */
 #endif

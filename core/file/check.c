@@ -119,12 +119,16 @@ ssize_t hfgguf_check(struct hfgguf_model *m, size_t file, int (*report)(void *ct
 {
 	struct hfgguf_check c;
 	struct check k = { .m = m, .c = &c, .err = ERR_INIT };
-	const struct vfile *f = file < m->n_files ? &m->files[file].v : NULL;
+	const struct vfile *f = NULL;
 	ssize_t bad = 0;
 
+	if (file >= m->faces.n)
+		err_set(&k.err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
+	else if (!model_ready(m, &k.err))
+		f = &m->files[file].v;
 	k.ctx = (struct tensor_ctx){ m->src, scratch_new(), &k.err };
-	if (!f || !k.ctx.scratch)
-		f ? err_nomem(&k.err) : err_set(&k.err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
+	if (!k.ctx.scratch)
+		err_nomem(&k.err);
 	for (size_t i = 0; f && i < f->n_tensors && k.err.code != HFGGUF_NOMEM && k.err.code != HFGGUF_INTERRUPTED;
 	     i++) {
 		memset(&c, 0, sizeof(c));
@@ -138,7 +142,7 @@ ssize_t hfgguf_check(struct hfgguf_model *m, size_t file, int (*report)(void *ct
 			err_set(&k.err, HFGGUF_INTERRUPTED, "interrupted");
 	}
 	scratch_free(k.ctx.scratch);
-	if (k.err.code != HFGGUF_NOMEM && k.err.code != HFGGUF_INTERRUPTED && k.err.code != HFGGUF_NOT_FOUND)
+	if (f && k.err.code != HFGGUF_NOMEM && k.err.code != HFGGUF_INTERRUPTED)
 		return bad;
 	if (msg && msg_size)
 		snprintf(msg, msg_size, "%s", k.err.msg);

@@ -1,4 +1,4 @@
-/* The public API: opening a model and reading its files. */
+/* From a model directory and options to files laid out: which conversions, which products; and the tables behind them. */
 #include "core/file/model.h"
 
 #include "core/quant/policy.h"
@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const char *hfgguf_version(void)
-{
-	return HFGGUF_VERSION;
-}
 
 static int fail(const struct err *err, char *msg, size_t msg_size)
 {
@@ -97,7 +92,6 @@ static int add_files(struct hfgguf_model *m, const struct product *p, const stru
 			return 0; /* two types come to the same file: AUTO and BF16 */
 		}
 		f->p = *p;
-		f->tensors_text = arena_printf(m->arena, "%zu", g[i].n_tensors);
 		if (vfile_make(&f->v, &g[i], m->src, m->opt.bigendian, &m->n_units, m->arena, err))
 			return err->code;
 		m->n_files++;
@@ -264,64 +258,46 @@ static int default_outtype(struct hfgguf_model *m, struct err *err)
 	return 0;
 }
 
-static int open_model(struct hfgguf_model *m, const char *path, const char *options, struct err *err)
+int model_prepare(struct hfgguf_model *m, const char *path, const char *options, struct err *err)
 {
 	const struct cache_ops ops = { compute, thread_new, thread_free, m };
-	struct source_options so = { 0 };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	log_init(&m->log);
+	m->spec = strdup(path);
 	m->options_text = strdup(options ? options : "");
 	m->arena = arena_new();
-	if (!m->arena || !m->options_text)
+	if (!m->arena || !m->options_text || !m->spec)
 		return err_nomem(err);
 	if (options_parse(&m->opt, options, err) || refuse_unready(&m->opt, err))
 		return err->code;
-	so.mistral_format = m->opt.mistral_format;
-	so.base = m->opt.base_model_id ? m->opt.base_model_id : m->opt.base;
-	m->src = source_open(path, &so, err);
+	m->cache = cache_new(m->opt.cache_size, m->opt.threads ? m->opt.threads : cpus > 0 ? (unsigned)cpus : 1, &ops);
+	return m->cache ? 0 : err_nomem(err);
+}
+
+int model_plan(struct hfgguf_model *m, struct err *err)
+{
+	struct source_options so = {
+		.mistral_format = m->opt.mistral_format,
+		.base = m->opt.base_model_id ? m->opt.base_model_id : m->opt.base,
+	};
+
+	m->src = source_open(m->spec, &so, err);
 	if (!m->src && m->opt.vocab_only &&
 	    err->code == HFGGUF_NOT_FOUND) { /* weights only tell outtype=auto's type then */
 		err_clear(err);
 		so.no_weights = true;
-		m->src = source_open(path, &so, err);
+		m->src = source_open(m->spec, &so, err);
 	}
 	if (!m->src || default_outtype(m, err) || add_types(m, err))
 		return err->code;
 	for (size_t i = 0; i < m->n_convs; i++)
 		conv_forget_kv(m->convs[i]);
-	m->cache = cache_new(m->opt.cache_size, m->opt.threads ? m->opt.threads : cpus > 0 ? (unsigned)cpus : 1, &ops);
-	return m->cache ? 0 : err_nomem(err);
-}
-
-int hfgguf_open(const char *path, const char *options, struct hfgguf_model **out, char *msg, size_t msg_size)
-{
-	struct hfgguf_model *m = calloc(1, sizeof(*m));
-	struct err err = ERR_INIT;
-
-	*out = NULL;
-	if (!m) {
-		err_nomem(&err);
-		return fail(&err, msg, msg_size);
-	}
-	if (open_model(m, path, options, &err)) {
-		hfgguf_close(m);
-		return fail(&err, msg, msg_size);
-	}
-	*out = m;
 	return 0;
 }
 
-int hfgguf_start(struct hfgguf_model *m)
+void model_free(struct hfgguf_model *m)
 {
-	cache_start(m->cache);
-	return 0;
-}
-
-void hfgguf_close(struct hfgguf_model *m)
-{
-	if (!m)
-		return;
 	cache_free(m->cache);
 	for (size_t i = 0; i < m->n_files; i++)
 		vfile_done(&m->files[i].v);
@@ -333,80 +309,8 @@ void hfgguf_close(struct hfgguf_model *m)
 	options_free(&m->opt);
 	arena_free(m->arena);
 	free(m->options_text);
+	free(m->spec);
 	log_free(&m->log);
-	free(m);
-}
-
-/* ---- files ---- */
-
-size_t hfgguf_count(const struct hfgguf_model *m)
-{
-	return m->n_files;
-}
-
-const char *hfgguf_name(const struct hfgguf_model *m, size_t file)
-{
-	return file < m->n_files ? m->files[file].v.g->name : NULL;
-}
-
-uint64_t hfgguf_size(const struct hfgguf_model *m, size_t file)
-{
-	return file < m->n_files ? m->files[file].v.g->size_bytes : 0;
-}
-
-ssize_t hfgguf_find(const struct hfgguf_model *m, const char *name)
-{
-	for (size_t i = 0; i < m->n_files; i++)
-		if (!strcmp(m->files[i].v.g->name, name))
-			return (ssize_t)i;
-	return -1;
-}
-
-int64_t hfgguf_mtime_ns(const struct hfgguf_model *m)
-{
-	return m->src->mtime_ns;
-}
-
-const char *hfgguf_path(const struct hfgguf_model *m)
-{
-	return source_asked(m->src)->path;
-}
-
-/* ---- status ---- */
-
-char *hfgguf_log_text(struct hfgguf_model *m)
-{
-	return log_text(&m->log);
-}
-
-static const char *const property_names[] = { "arch", "class", "model", "options", "tensors", "type", "version", NULL };
-
-const char *const *hfgguf_properties(void)
-{
-	return property_names;
-}
-
-const char *hfgguf_property(const struct hfgguf_model *m, size_t file, const char *name)
-{
-	const struct model_file *f = file < m->n_files ? &m->files[file] : NULL;
-
-	if (!f)
-		return NULL;
-	if (!strcmp(name, "arch"))
-		return f->p.kv->arch;
-	if (!strcmp(name, "class"))
-		return f->p.conv->hf_arch;
-	if (!strcmp(name, "model"))
-		return hfgguf_path(m);
-	if (!strcmp(name, "options"))
-		return m->options_text;
-	if (!strcmp(name, "tensors"))
-		return f->tensors_text;
-	if (!strcmp(name, "type"))
-		return f->p.type;
-	if (!strcmp(name, "version"))
-		return hfgguf_version();
-	return NULL;
 }
 
 /* ---- tables ---- */

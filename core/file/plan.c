@@ -284,9 +284,10 @@ static const char *unused(const struct hfgguf_model *m, size_t file, size_t i)
 char *hfgguf_plan_json(const struct hfgguf_model *m, size_t file)
 {
 	const struct model_file *f;
+	struct err err = ERR_INIT;
 	struct buf b = BUF_INIT;
 
-	if (file >= m->n_files)
+	if (file >= m->faces.n || model_ready(m, &err))
 		return NULL;
 	f = &m->files[file];
 	buf_puts(&b, "{\n  \"file\": ");
@@ -342,9 +343,10 @@ static void put_kv_text(struct buf *b, const struct scan_kv *kv, bool big)
 char *hfgguf_plan_text(const struct hfgguf_model *m, size_t file)
 {
 	const struct model_file *f;
+	struct err err = ERR_INIT;
 	struct buf b = BUF_INIT;
 
-	if (file >= m->n_files)
+	if (file >= m->faces.n || model_ready(m, &err))
 		return NULL;
 	f = &m->files[file];
 	buf_printf(&b, "%s  %llu bytes\n%s as %s, %zu tensors, %.2f bits per weight\n", f->v.g->name,

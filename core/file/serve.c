@@ -15,27 +15,50 @@ static int tell(const struct err *err, char *msg, size_t msg_size)
 
 enum how { KEEPING, ONCE, VIEWING };
 
+/* A part of the header, which is known before the plan is made. */
+static int read_header(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset,
+		       struct file_view *view, struct err *err)
+{
+	if (view) {
+		view->pieces[0] = (struct iovec){ buf, n };
+		view->n_pieces = 1;
+		view->n_units = 0;
+	}
+	return header_read(&m->faces.v[file].header, offset, n, buf, err);
+}
+
+static int read_planned(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, enum how how,
+			struct file_view *view, struct err *err)
+{
+	struct vfile *v;
+
+	if (model_ready(m, err))
+		return err->code;
+	v = &m->files[file].v;
+	return how == VIEWING ? vfile_view(v, m->cache, buf, n, offset, view, err)
+			      : vfile_read(v, m->cache, buf, n, offset, how == ONCE, err);
+}
+
 static ssize_t read_model(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, enum how how,
 			  struct file_view *view, char *msg, size_t msg_size)
 {
 	struct err err = ERR_INIT;
 	uint64_t size = hfgguf_size(m, file);
-	struct vfile *v;
 
-	if (file >= m->n_files) {
+	if (file >= m->faces.n) {
 		err_set(&err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
 		return tell(&err, msg, msg_size);
 	}
-	v = &m->files[file].v;
 	if (offset >= size)
 		return 0;
 	if (n > size - offset)
 		n = size - offset;
 	if (n > SSIZE_MAX)
 		n = SSIZE_MAX;
-	if (how == VIEWING ? vfile_view(v, m->cache, buf, n, offset, view, &err)
-			   : vfile_read(v, m->cache, buf, n, offset, how == ONCE, &err)) {
-		log_add_limited(&m->log, "%s: offset %llu: %s", v->g->name, (unsigned long long)offset, err.msg);
+	if (offset + n <= m->faces.v[file].header.size_bytes ? read_header(m, file, buf, n, offset, view, &err)
+							     : read_planned(m, file, buf, n, offset, how, view, &err)) {
+		log_add_limited(&m->log, "%s: offset %llu: %s", hfgguf_name(m, file), (unsigned long long)offset,
+				err.msg);
 		return tell(&err, msg, msg_size);
 	}
 	__atomic_fetch_add(&m->reads, 1, __ATOMIC_RELAXED);
@@ -57,9 +80,12 @@ ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uin
 
 uint64_t serve_cut(const struct hfgguf_model *m, size_t file, uint64_t offset, size_t n)
 {
+	struct err err = ERR_INIT;
 	uint64_t size = hfgguf_size(m, file);
 
-	return size - offset <= n ? size : vfile_cut(&m->files[file].v, offset, offset + n);
+	if (size - offset <= n)
+		return size;
+	return model_ready(m, &err) ? offset + n : vfile_cut(&m->files[file].v, offset, offset + n);
 }
 
 ssize_t serve_view(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, struct file_view *v,
@@ -80,6 +106,8 @@ static uint64_t rounded_blocks(const struct hfgguf_model *m)
 {
 	uint64_t n = 0;
 
+	if (!__atomic_load_n(&m->planned, __ATOMIC_ACQUIRE))
+		return 0;
 	for (size_t i = 0; i < m->n_files; i++)
 		for (size_t k = 0; k < m->files[i].v.n_tensors; k++)
 			if (m->files[i].v.tensors[k].o->blocks)

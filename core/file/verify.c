@@ -203,9 +203,9 @@ ssize_t hfgguf_verify(struct hfgguf_model *m, size_t file, const char *path, voi
 	v.fd = fd;
 	if (fd < 0 || fstat(fd, &st))
 		err_errno(&v.err, HFGGUF_IO, "%s", path);
-	else if (file >= m->n_files)
+	else if (file >= m->faces.n)
 		err_set(&v.err, HFGGUF_NOT_FOUND, "there is no file %zu", file);
-	else {
+	else if (!model_ready(m, &v.err)) {
 		v.size = (uint64_t)st.st_size;
 		compare(&v);
 	}

@@ -13,6 +13,11 @@ static uint64_t count_blocks(uint64_t n)
 	return n / BLOCK + (n % BLOCK != 0);
 }
 
+uint64_t header_blocks(const struct header *h)
+{
+	return count_blocks(h->size_bytes);
+}
+
 static size_t block_size(uint64_t total, uint64_t i)
 {
 	return total - i * BLOCK < BLOCK ? (size_t)(total - i * BLOCK) : BLOCK;

@@ -20,6 +20,8 @@ struct header {
 	const char *data;
 };
 
+/* Number of blocks: at has one entry more. */
+uint64_t header_blocks(const struct header *h);
 /* Arena-owned. */
 int header_make(struct header *h, const void *bytes, size_t n, struct arena *arena, struct err *err);
 /* Bytes [from, from + n), which must be within, into out. */

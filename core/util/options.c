@@ -59,6 +59,7 @@ static const struct row {
     FLAG("keep-split", keep_split, "quantizer: shards as the converter's"),
     FLAG("allow-requantize", allow_requantize, "quantizer: take tensors that are quantized already"),
     TEXT("cache_size", cache_size_text, "N[K|M|G]", "bytes of computed units to keep (default 64M)"),
+    TEXT("index", index, "DIR", "folder for what makes the next mount of this model instant"),
     TEXT("threads", threads_text, "N", "worker threads (default: one a CPU)"),
     FLAG("no-lazy", no_lazy, "accepted, no effect"),
     FLAG("use-temp-file", use_temp_file, "accepted, no effect"),

@@ -23,6 +23,7 @@ struct options {
 	char *outtype;
 	char *quantize; /* llama-quantize type, or NULL */
 	char *type;     /* NAME[:NAME…] or "all", or NULL */
+	char *index; /* directory, or NULL */
 	char *model_name, *metadata, *outfile, *target_model_dir, *base, *base_model_id, *arch, *pre;
 	char *imatrix, *output_tensor_type, *token_embedding_type, *prune_layers; /* the quantizer's */
 	struct option_list tensor_type, include_weights, exclude_weights, override_kv;

@@ -29,7 +29,9 @@ HFGGUF_API const char *hfgguf_version(void);
  * Opens MODEL (a directory, a hub-cache snapshot, org/name[@revision] in the hub cache) with options in the form of
  * mount's -o ("outtype=q8_0,split-max-size=2G"; a comma inside a value is written "\,"). NULL: none.
  * Reads metadata only. On failure returns a status, *out is NULL and msg (of msg_size bytes) holds one sentence for
- * the user. No thread is started: hfgguf_start does, or the first read.
+ * the user. On success msg is empty, or a warning. No thread is started: hfgguf_start does, or the first read.
+ * With index=DIR a model that is known there is opened without being planned: the plan follows in the background or
+ * with the first read of weights.
  */
 HFGGUF_API int hfgguf_open(const char *model, const char *options, struct hfgguf_model **out, char *msg,
 			   size_t msg_size);
