@@ -174,20 +174,63 @@ static int scan_file(struct verify *v, char **bytes, struct scan *out)
 	}
 }
 
+/*
+ * Bytes that belong to no key and no tensor: the version, offsets, padding. Where all else agrees the places do too.
+ * header: as it should be.
+ */
+static void compare_rest(struct verify *v, const char *header)
+{
+	const struct vfile *f = &v->m->files[v->file].v;
+	autofree char *theirs = malloc(f->g->header_bytes);
+	static const char zeros[4096];
+	char pad[sizeof(zeros)];
+
+	if (!theirs) {
+		err_nomem(&v->err);
+		return;
+	}
+	if (read_file(v, theirs, f->g->header_bytes, 0) < 0)
+		return;
+	if (memcmp(theirs, header, f->g->header_bytes))
+		differ(v, "header: another version, offset or padding");
+	for (size_t i = 0; i < f->n_tensors && !v->n; i++) {
+		const struct gguf_tensor *g = f->tensors[i].g;
+		uint64_t at = g->offset + g->size_bytes;
+		uint64_t end = i + 1 < f->n_tensors ? f->tensors[i + 1].g->offset : f->g->size_bytes;
+		size_t n = end - at < sizeof(pad) ? (size_t)(end - at) : sizeof(pad);
+
+		if (read_file(v, pad, n, at) < 0)
+			return;
+		if (memcmp(pad, zeros, n))
+			differ(v, "padding behind tensor %s: not zero", g->name);
+	}
+}
+
+static void compare_scans(struct verify *v, const char *header, const struct scan *ours, const struct scan *theirs)
+{
+	uint64_t size = v->m->files[v->file].v.g->size_bytes;
+
+	if (ours->big_endian != theirs->big_endian) {
+		differ(v, "byte order: %s-endian, expected %s-endian", theirs->big_endian ? "big" : "little",
+		       ours->big_endian ? "big" : "little");
+		return;
+	}
+	compare_kv(v, ours, theirs);
+	compare_tensors(v, theirs);
+	if (!v->n && !v->err.code && v->size != size)
+		differ(v, "size: %llu bytes, expected %llu", (unsigned long long)v->size, (unsigned long long)size);
+	if (!v->n && !v->err.code)
+		compare_rest(v, header);
+}
+
 static void compare(struct verify *v)
 {
 	const struct gguf_file *g = v->m->files[v->file].v.g;
 	struct scan ours = { .n_kv = 0 }, theirs = { .n_kv = 0 };
 	autofree char *bytes = NULL, *header = header_all(&g->header, &v->err);
 
-	if (header && !scan_file(v, &bytes, &theirs) &&
-	    !scan_header(header, g->header_bytes, g->name, &ours, &v->err)) {
-		compare_kv(v, &ours, &theirs);
-		compare_tensors(v, &theirs);
-		if (!v->n && !v->err.code && v->size != g->size_bytes)
-			differ(v, "size: %llu bytes, expected %llu", (unsigned long long)v->size,
-			       (unsigned long long)g->size_bytes);
-	}
+	if (header && !scan_file(v, &bytes, &theirs) && !scan_header(header, g->header_bytes, g->name, &ours, &v->err))
+		compare_scans(v, header, &ours, &theirs);
 	scan_free(&ours);
 	scan_free(&theirs);
 }

@@ -137,6 +137,33 @@ setup_file() { make_models; }
 	assert_output --partial "differs from"
 }
 
+@test "verify finds what lies between the tensors" {
+	cd "$BATS_TEST_TMPDIR"
+	"$HFGGUF" cat "$SMALL" -o outtype=q8_0 >copy.gguf
+	printf '\2' | dd of=copy.gguf bs=1 seek=4 conv=notrunc status=none
+	run "$HFGGUF" verify "$SMALL" copy.gguf -o outtype=q8_0
+	assert_failure 1
+	assert_output --partial "header: another version"
+	"$HFGGUF" cat "$SMALL" -o vocab-only >vocab.gguf
+	printf x >>vocab.gguf
+	run "$HFGGUF" verify "$SMALL" vocab.gguf -o vocab-only
+	assert_failure 1
+	assert_output --partial "size: "
+}
+
+@test "verify reads big-endian files" {
+	cd "$BATS_TEST_TMPDIR"
+	"$HFGGUF" cat "$SMALL" -o bigendian >copy.gguf
+	"$HFGGUF" verify "$SMALL" copy.gguf -o bigendian
+	run "$HFGGUF" verify "$SMALL" copy.gguf
+	assert_failure 1
+	assert_output --partial "byte order: big-endian, expected little-endian"
+	printf 'x' | dd of=copy.gguf bs=1 seek=$(($(stat -c %s copy.gguf) - 40)) conv=notrunc status=none
+	run "$HFGGUF" verify "$SMALL" copy.gguf -o bigendian
+	assert_failure 1
+	assert_output --regexp "tensor .*: differs"
+}
+
 @test "a missing model is refused in one line" {
 	run "$HFGGUF" ls "$BATS_TEST_TMPDIR/nothing-there"
 	assert_failure 1
