@@ -144,7 +144,7 @@ static void add_lines(struct buf *b, struct listing *l)
 	}
 }
 
-/* The directory that MODEL stands for, which may be a name in the hub cache, and that of a LoRA adapter's base model. */
+/* The directory that MODEL stands for, maybe as a name in the hub cache, and that of a LoRA adapter's base model. */
 static int find_directories(const char *path, const struct options *opt, char **dir, char **base, struct err *err)
 {
 	struct source_options so = { .no_weights = true,

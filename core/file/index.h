@@ -4,7 +4,7 @@
  *
  *	DIR/HASH.hfgguf-index     HASH: of the identity (identity.h)
  *
- *	"HFGGIDX1"  xxh64 of what follows  bytes of it unpacked  LZ4 { identity | time | files { strings, size, header } }
+ *	"HFGGIDX1"  xxh64 of the rest  bytes of it unpacked  LZ4 { identity | time | files { strings, size, header } }
  *
  * Everything about an index is optional: one that is missing, damaged or cannot be written costs time, no more.
  */

@@ -1,4 +1,4 @@
-/* From a model directory and options to files laid out: which conversions, which products; and the tables behind them. */
+/* From a model directory and options to files laid out: which conversions, which products; and tables behind them. */
 #include "core/file/model.h"
 
 #include "core/quant/policy.h"

@@ -179,7 +179,8 @@ static void test_old_files(void)
 {
 	static const char added[] = "{\"<x>\": 9}";
 	static const char map[] = "{\"additional_special_tokens\": [\"<y>\"], \"sep_token\": {\"content\": \"<x>\", "
-				  "\"lstrip\": true, \"rstrip\": false, \"normalized\": false, \"single_word\": false}}";
+				  "\"lstrip\": true, \"rstrip\": false, \"normalized\": false, "
+				  "\"single_word\": false}}";
 
 	put_tokenizer((struct parts){ .model = BPE("", "'a':0,' ':1", "") });
 	put_config("{'tokenizer_class':'PreTrainedTokenizerFast','additional_special_tokens':['<z>']}");
