@@ -58,7 +58,7 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags
 
 # ISA tiers: only these files may use the instructions, behind the dispatch of core/quant. Empty for other machines.
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/core/quant/%_avx2.o: TIER_CFLAGS := -mavx2 -mf16c -mbmi2 -O3
+$(BUILD)/core/quant/%_avx2.o $(BUILD)/core/scheme/%_avx2.o: TIER_CFLAGS := -mavx2 -mf16c -mbmi2 -O3
 $(BUILD)/core/quant/%_avx512.o: TIER_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mbmi2 -O3
 endif
 $(BUILD)/core/quant/%_neon.o: TIER_CFLAGS := -O3

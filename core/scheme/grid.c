@@ -135,11 +135,11 @@ bool is_words(const struct tensor *t)
 
 /* ---- loading ---- */
 
-enum { SLACK_WORDS = 8 }; /* behind the last row, as much as its last unit may lack */
+enum { SLACK = 8 }; /* behind the last of words and numbers: what a unit or a tile may lack */
 
 static int load_words(const struct tensor *codes, const struct rect *words, struct grid *g, struct tensor_ctx *ctx)
 {
-	uint32_t *w = scratch_get(ctx->scratch, (words->n_rows * words->n_cols + SLACK_WORDS) * sizeof(*w));
+	uint32_t *w = scratch_get(ctx->scratch, (words->n_rows * words->n_cols + SLACK) * sizeof(*w));
 
 	g->words = w;
 	return w ? read_matrix(codes, words, w, ctx) : err_nomem(ctx->err);
@@ -159,8 +159,8 @@ static int load(const struct tensor *t, const struct rect *r, bool codes, struct
 	p->place(t, r, g, &words);
 	g->z_row_step = p->groups_first ? 1 : g->n_groups;
 	g->group_step = p->groups_first ? r->n_rows : 1;
-	g->zeros = zeros = scratch_get(ctx->scratch, r->n_rows * g->n_groups * sizeof(*zeros));
-	g->scales = scales = scratch_get(ctx->scratch, r->n_rows * g->n_groups * sizeof(*scales));
+	g->zeros = zeros = scratch_get(ctx->scratch, (r->n_rows * g->n_groups + SLACK) * sizeof(*zeros));
+	g->scales = scales = scratch_get(ctx->scratch, (r->n_rows * g->n_groups + SLACK) * sizeof(*scales));
 	e = zeros && scales ? p->zeros(t, r, groups.col, g->n_groups, zeros, ctx) : err_nomem(ctx->err);
 	if (p->groups_first)
 		groups = (struct rect){ groups.col, groups.n_cols, groups.row, groups.n_rows };
@@ -238,31 +238,56 @@ static void affine_row(const struct grid *g, uint64_t row, uint64_t n, float *li
 		scheme_kernels()->affine(x, g->runs, g->n_runs, zeros, scales);
 }
 
-/* Eight rows across words at once, when they are those of whole words. */
-static bool eight_rows(const struct grid *g, uint64_t row, uint64_t n_rows, uint64_t n, float *out)
+/* Groups of all columns, where runs have them. */
+static const uint32_t *spread_groups(const struct grid *g, uint64_t n, struct tensor_ctx *ctx)
 {
-	if (!g->across || (g->first_row + row) % 8 || row + 8 > n_rows)
-		return false;
-	scheme_kernels()->nibble_rows(g->words + (g->first_row + row) / 8, g->word_step, n, g->across, out, n);
-	return true;
+	uint32_t *out = scratch_get(ctx->scratch, n * sizeof(*out));
+
+	for (uint64_t i = 0; i < g->n_runs && out; i++)
+		for (uint32_t c = g->runs[i].start; c < g->runs[i].end; c++)
+			out[c] = g->runs[i].group;
+	return out;
+}
+
+/* Eight rows at a time, where stored lines are columns. */
+static int tile_values(const struct grid *g, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	struct tile t = { .words = g->words, .pitch = g->word_step, .across = g->across, .bits = g->across ? 4 : g->bits,
+			  .first = (unsigned)g->skip, .row_pitch = g->group_step };
+
+	t.group = g->group_of ? g->group_of : spread_groups(g, r->n_cols, ctx);
+	if (!t.group)
+		return err_nomem(ctx->err);
+	for (uint64_t i = 0; i < r->n_rows; i += 8, out += 8 * r->n_cols) {
+		t.words = g->words + (g->across ? i / 8 : i);
+		t.zeros = g->zeros + i;
+		t.scales = g->scales + i;
+		scheme_kernels()->tile(&t, r->n_cols, r->n_rows - i < 8 ? (unsigned)(r->n_rows - i) : 8, out, r->n_cols);
+	}
+	return 0;
+}
+
+static int row_values(const struct grid *g, const struct rect *r, float *out, struct tensor_ctx *ctx)
+{
+	float *line = scratch_get(ctx->scratch, (g->n_units * g->unit + 2 * g->n_groups) * sizeof(*line));
+
+	for (uint64_t i = 0; i < r->n_rows && line; i++, out += r->n_cols) {
+		row_f32(g, i, r->n_cols, line, out);
+		affine_row(g, i, r->n_cols, line, out);
+	}
+	return line ? 0 : err_nomem(ctx->err);
 }
 
 static int grid_values(const struct tensor *t, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
 	struct grid g = { 0 };
 	int e = load(t, r, true, &g, ctx);
-	float *line = e ? NULL : scratch_get(ctx->scratch, (g.n_units * g.unit + 2 * g.n_groups) * sizeof(*line));
 
-	if (!e && !line)
-		e = err_nomem(ctx->err);
-	for (uint64_t i = 0, ready = 0; i < r->n_rows && !e; i++, out += r->n_cols) {
-		if (i >= ready && eight_rows(&g, i, r->n_rows, r->n_cols, out))
-			ready = i + 8;
-		if (i >= ready)
-			row_f32(&g, i, r->n_cols, line, out);
-		affine_row(&g, i, r->n_cols, line, out);
-	}
-	return e;
+	if (e)
+		return e;
+	if (((const struct grid_param *)t->param)->groups_first && !g.first_row && (g.across || g.unit_words == 1))
+		return tile_values(&g, r, out, ctx);
+	return row_values(&g, r, out, ctx);
 }
 
 int grid_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)

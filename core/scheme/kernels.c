@@ -74,12 +74,30 @@ static void lookup2_c(const uint8_t *w, size_t n, unsigned shift, const float *t
 		out[i] = table[w[i] >> shift & 3];
 }
 
-static void nibble_rows_c(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
-			  size_t out_stride)
+static uint32_t tile_code(const struct tile *t, size_t col, unsigned row)
 {
-	for (int k = 0; k < 8; k++)
-		for (size_t i = 0; i < n_words; i++)
-			out[(size_t)k * out_stride + i] = (float)(w[i * stride] >> shifts[k] & 15);
+	unsigned per_word;
+
+	if (t->across)
+		return t->words[col * t->pitch] >> t->across[row] & 15;
+	per_word = 32 / t->bits;
+	col += t->first;
+	return t->words[col / per_word * t->pitch + row] >> col % per_word * t->bits & ((1u << t->bits) - 1);
+}
+
+void tile_columns(const struct tile *t, size_t from, size_t n, unsigned n_rows, float *out, size_t out_pitch)
+{
+	for (unsigned row = 0; row < n_rows; row++, out += out_pitch)
+		for (size_t c = from; c < n; c++) {
+			size_t at = t->group[c] * t->row_pitch + row;
+
+			out[c] = ((float)tile_code(t, c, row) - t->zeros[at]) * t->scales[at];
+		}
+}
+
+static void tile_c(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch)
+{
+	tile_columns(t, 0, n, n_rows, out, out_pitch);
 }
 
 float f8_e4m3(uint8_t v) /* OCP FP8: 4 exponent bits, bias 7, no infinities, NaN 0x7F */
@@ -137,7 +155,7 @@ void lookup_nibbles(const uint8_t *w, bool odd, size_t n, bool high_first, const
 const struct scheme_kernels scheme_kernels_c = {
 	.unpack = unpack_c, .stream = stream_c, .affine = affine_c, .affine_by = affine_by_c,
 	.scale_groups = scale_groups_c, .i8 = i8_c, .lookup = lookup_c, .lookup2 = lookup2_c,
-	.nibble_rows = nibble_rows_c, .f8_e4m3 = f8_e4m3_c, .f8_e5m2 = f8_e5m2_c,
+	.tile = tile_c, .f8_e4m3 = f8_e4m3_c, .f8_e5m2 = f8_e5m2_c,
 };
 
 const struct scheme_kernels *scheme_kernels(void)

@@ -15,6 +15,21 @@ struct run { /* columns that share a group */
 	uint32_t start, end, group;
 };
 
+/*
+ * Codes of which a word holds several of one column (across) or of one row: those of eight rows come at once, and so do
+ * their zero points and scales; turned over, they are eight runs of columns.
+ */
+struct tile {
+	const uint32_t *words;
+	size_t pitch;           /* words from one stored line to the next */
+	const unsigned *across; /* a line is a column; its rows' codes are this many bits up. NULL: see next */
+	unsigned bits;          /* a line is 32/bits columns (a power of two), a word of each row */
+	unsigned first;         /* column of the first line */
+	const uint32_t *group;  /* of each column */
+	const float *zeros, *scales; /* [group][row], row_pitch apart; eight may be read of each */
+	size_t row_pitch;
+};
+
 struct scheme_kernels {
 	/* n_words words, `stride` words apart -> 32/bits values each, lowest bits first (bits 1…8; what is left of a
 	 * word is skipped). */
@@ -33,10 +48,8 @@ struct scheme_kernels {
 	void (*lookup)(const uint8_t *w, size_t n_bytes, bool high_first, const float *table, float *out);
 	/* Bits [shift, shift + 2) of each byte, looked up in a table of four. */
 	void (*lookup2)(const uint8_t *w, size_t n, unsigned shift, const float *table, float *out);
-	/* n_words words, `stride` words apart, to the eight codes of each: out[k * out_stride + i] is bits [shifts[k],
-	 * shifts[k] + 4) of word i. */
-	void (*nibble_rows)(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
-			    size_t out_stride);
+	/* n columns of n_rows (1…8) rows, out_pitch apart. */
+	void (*tile)(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch);
 	void (*f8_e4m3)(const uint8_t *w, size_t n, float scale, float *out);
 	void (*f8_e5m2)(const uint8_t *w, size_t n, float scale, float *out);
 };
@@ -60,6 +73,8 @@ static inline uint64_t nibbles_to_bytes(uint32_t word)
 	return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
 }
 
+/* tile, in plain C, of columns [from, n) only. */
+void tile_columns(const struct tile *t, size_t from, size_t n, unsigned n_rows, float *out, size_t out_pitch);
 /* n values of half a byte, from byte w on, its second one if odd. */
 void lookup_nibbles(const uint8_t *w, bool odd, size_t n, bool high_first, const float *table, float *out);
 

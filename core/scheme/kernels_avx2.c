@@ -180,26 +180,86 @@ AVX2 static void lookup2_avx2(const uint8_t *w, size_t n, unsigned shift, const 
 	scheme_kernels_c.lookup2(w + i, n - i, shift, table, out + i);
 }
 
-AVX2 static void nibble_rows_avx2(const uint32_t *w, size_t stride, size_t n_words, const unsigned *shifts, float *out,
-				  size_t out_stride)
+/* Eight columns of eight rows -> eight rows of eight columns. */
+AVX2 static inline void turn_over(__m256 v[8])
 {
-	const __m256i mask = _mm256_set1_epi32(15);
-	size_t i = 0;
+	__m256 a[8], b[8];
 
-	for (; i + 8 <= n_words; i += 8) {
-		const int *at = (const int *)w + i * stride;
-		__m256i v = _mm256_setr_epi32(at[0], at[stride], at[2 * stride], at[3 * stride], at[4 * stride],
-					      at[5 * stride], at[6 * stride], at[7 * stride]);
-
-		for (size_t k = 0; k < 8; k++) {
-			__m256i x = _mm256_and_si256(_mm256_srl_epi32(v, _mm_cvtsi32_si128((int)shifts[k])), mask);
-
-			_mm256_storeu_ps(out + k * out_stride + i, _mm256_cvtepi32_ps(x));
-		}
+	for (int i = 0; i < 8; i += 2) {
+		a[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
+		a[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
 	}
-	for (size_t k = 0; k < 8; k++)
-		for (size_t j = i; j < n_words; j++)
-			out[k * out_stride + j] = (float)(w[j * stride] >> shifts[k] & 15);
+	for (int i = 0; i < 8; i += 4)
+		for (int k = 0; k < 2; k++) {
+			b[i + 2 * k] = _mm256_shuffle_ps(a[i + k], a[i + k + 2], 0x44);
+			b[i + 2 * k + 1] = _mm256_shuffle_ps(a[i + k], a[i + k + 2], 0xEE);
+		}
+	for (int i = 0; i < 4; i++) {
+		v[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+		v[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+	}
+}
+
+/* Eight columns, from the codes of which each vector has eight rows. */
+AVX2 static inline __attribute__((always_inline)) void tile_eight(const struct tile *t, size_t c, const __m256i codes[8],
+								  unsigned n_rows, float *out, size_t out_pitch)
+{
+	__m256 v[8];
+
+	for (int i = 0; i < 8; i++) {
+		size_t at = t->group[c + (size_t)i] * t->row_pitch;
+
+		v[i] = _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(codes[i]), _mm256_loadu_ps(t->zeros + at)),
+				     _mm256_loadu_ps(t->scales + at));
+	}
+	turn_over(v);
+	for (unsigned i = 0; i < n_rows; i++)
+		_mm256_storeu_ps(out + i * out_pitch, v[i]);
+}
+
+AVX2 static void tile_across(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch)
+{
+	const __m256i mask = _mm256_set1_epi32(15), by = _mm256_loadu_si256((const __m256i *)(const void *)t->across);
+	const uint32_t *w = t->words;
+
+	for (size_t c = 0; c < n; c += 8, out += 8) {
+		__m256i codes[8];
+
+		for (int i = 0; i < 8; i++, w += t->pitch)
+			codes[i] = _mm256_and_si256(_mm256_srlv_epi32(_mm256_set1_epi32((int)*w), by), mask);
+		tile_eight(t, c, codes, n_rows, out, out_pitch);
+	}
+}
+
+AVX2 static void tile_along(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch)
+{
+	const __m256i mask = _mm256_set1_epi32((1 << t->bits) - 1);
+	const unsigned log2 = (unsigned)__builtin_ctz(32 / t->bits), in_word = 32 / t->bits - 1;
+
+	for (size_t c = 0; c < n; c += 8, out += 8) {
+		__m256i codes[8];
+
+		for (size_t i = 0; i < 8; i++) {
+			size_t col = c + i + t->first;
+			const uint32_t *w = t->words + (col >> log2) * t->pitch;
+
+			codes[i] = _mm256_srl_epi32(_mm256_loadu_si256((const __m256i *)(const void *)w),
+						    _mm_cvtsi32_si128((int)((col & in_word) * t->bits)));
+			codes[i] = _mm256_and_si256(codes[i], mask);
+		}
+		tile_eight(t, c, codes, n_rows, out, out_pitch);
+	}
+}
+
+AVX2 static void tile_avx2(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch)
+{
+	size_t whole = n & ~(size_t)7;
+
+	if (t->across)
+		tile_across(t, whole, n_rows, out, out_pitch);
+	else
+		tile_along(t, whole, n_rows, out, out_pitch);
+	tile_columns(t, whole, n, n_rows, out, out_pitch);
 }
 
 AVX2 static inline __m256 e4m3(__m256i v)
@@ -241,7 +301,7 @@ AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *ou
 const struct scheme_kernels scheme_kernels_avx2 = {
 	.unpack = unpack_avx2, .stream = stream_avx2, .affine = affine_avx2, .affine_by = affine_by_avx2,
 	.scale_groups = scale_groups_avx2, .i8 = i8_avx2, .lookup = lookup_avx2, .lookup2 = lookup2_avx2,
-	.nibble_rows = nibble_rows_avx2, .f8_e4m3 = f8_e4m3_avx2, .f8_e5m2 = f8_e5m2_avx2,
+	.tile = tile_avx2, .f8_e4m3 = f8_e4m3_avx2, .f8_e5m2 = f8_e5m2_avx2,
 };
 
 #endif

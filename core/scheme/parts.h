@@ -124,7 +124,7 @@ struct grid_param { /* a node's param begins with it */
 	place_fn *place;
 	zeros_fn *zeros;
 	const struct tensor *codes, *scale; /* among the operands */
-	bool groups_first; /* scales are [groups, rows], not [rows, groups] */
+	bool groups_first; /* stored lines are columns, scales [groups, rows]; else rows, and [rows, groups] */
 	struct groups groups;
 };
 

@@ -75,7 +75,8 @@ static bool equal_run(const struct tensor *t, const float *want, uint64_t first,
 
 	for (uint64_t i = 0; got && !good && i < n; i++)
 		if (memcmp(&got[i], &want[first + i], sizeof(*got))) {
-			tap_note("element %llu: %a, not %a", (unsigned long long)(first + i), (double)got[i],
+			tap_note("run %llu+%llu, element %llu: %a, not %a", (unsigned long long)first,
+				 (unsigned long long)n, (unsigned long long)(first + i), (double)got[i],
 				 (double)want[first + i]);
 			break;
 		}
@@ -407,6 +408,7 @@ static void test_kernels(void)
 	static const float w_values[4] = { -1, 0.25f, 3, 7 };
 	static const struct run runs[] = { { 0, 3, 1 }, { 3, 40, 0 }, { 40, 41, 2 }, { 41, N, 8 } };
 	uint32_t group[N];
+	float z[500];
 	bool good = true;
 
 	if (!strcmp(quant_tier(), "c"))
@@ -433,6 +435,8 @@ static void test_kernels(void)
 	good = !memcmp(x, y, N * 4);
 	for (uint32_t i = 0; i < N; i++)
 		group[i] = i * 7 % 50;
+	for (int i = 0; i < 500; i++)
+		z[i] = (float)(i * 37 % 101) * 0.3f;
 	scheme_kernels_c.affine_by(x, N, group, x + N, x + N + 50);
 	scheme_kernels_avx2.affine_by(y, N, group, x + N, x + N + 50);
 	good = good && !memcmp(x, y, N * 4);
@@ -456,16 +460,19 @@ static void test_kernels(void)
 		scheme_kernels_avx2.lookup2(w, N, shift, w_values, y);
 		good = good && !memcmp(x, y, N * 4);
 	}
-	for (unsigned n = 1; n < 20; n++) {
+	for (unsigned n = 1; n < 40; n++) {
 		static const unsigned shifts[8] = { 0, 16, 4, 20, 8, 24, 12, 28 };
+		struct tile t = { .words = (const uint32_t *)(const void *)w, .pitch = 9, .across = n % 2 ? shifts : NULL,
+				  .bits = 1u << n % 4, .first = n % 3, .group = group, .zeros = z, .scales = z + 9,
+				  .row_pitch = 8 };
 
-		scheme_kernels_c.nibble_rows((const uint32_t *)(const void *)w, 5, n, shifts, x, 21);
-		memcpy(y, x, sizeof(y));
-		memset(y, 0, n * sizeof(*y));
-		scheme_kernels_avx2.nibble_rows((const uint32_t *)(const void *)w, 5, n, shifts, y, 21);
-		good = good && !memcmp(x, y, (7 * 21 + n) * 4);
+		memset(x, 0, 8 * 41 * sizeof(*x));
+		memset(y, 0, 8 * 41 * sizeof(*y));
+		scheme_kernels_c.tile(&t, n, n % 8 + 1, x, 41);
+		scheme_kernels_avx2.tile(&t, n, n % 8 + 1, y, 41);
+		good = good && !memcmp(x, y, 8 * 41 * sizeof(*x));
 	}
-	ok(good, "AVX2 looks up and spreads as C does");
+	ok(good, "AVX2 looks up and turns over as C does");
 #endif
 }
 
