@@ -20,8 +20,8 @@ _hfgguf_values() {
 	output-tensor-type | token-embedding-type) _hfgguf_types tensor ;;
 	type) _hfgguf_types quantize; echo all ;;
 	arch) hfgguf archs 2>/dev/null | cut -f2 | tr ' ' '\n' ;;
-	metadata | imatrix) compgen -f -- "$2" ;;
-	base | target-model-dir) compgen -d -- "$2" ;;
+	metadata | imatrix | tensor-type-file) compgen -f -- "$2" ;;
+	base | target-model-dir | index) compgen -d -- "$2" ;;
 	esac
 }
 

@@ -177,6 +177,8 @@ int identity_of(const char *path, const char *options_text, const struct options
 	list_named(&l, opt->metadata);
 	list_named(&l, opt->imatrix);
 	list_named(&l, opt->target_model_dir);
+	for (size_t i = 0; i < opt->tensor_type_file.n; i++)
+		list_named(&l, opt->tensor_type_file.v[i]);
 	list_named(&l, base);
 	add_lines(&b, &l);
 	for (size_t i = 0; i < l.lines.n; i++)

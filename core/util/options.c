@@ -3,10 +3,12 @@
 #include "core/util/cleanup.h"
 #include "core/util/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum kind { IS_FLAG, IS_TEXT, IS_LIST };
+enum { MAX_WORDS = 1 << 20 };
 
 #define TEXT(name, field, value, help) { { name, value, help }, offsetof(struct options, field), IS_TEXT }
 #define LIST(name, field, value, help) { { name, value, help }, offsetof(struct options, field), IS_LIST }
@@ -52,6 +54,7 @@ static const struct row {
     TEXT("output-tensor-type", output_tensor_type, "TYPE", "quantizer: type of output.weight"),
     TEXT("token-embedding-type", token_embedding_type, "TYPE", "quantizer: type of the embeddings"),
     LIST("tensor-type", tensor_type, "PATTERN=TYPE", "quantizer: type of tensors that match; repeatable"),
+    LIST("tensor-type-file", tensor_type_file, "FILE", "quantizer: such PATTERN=TYPE, one a line; repeatable"),
     LIST("include-weights", include_weights, "NAME", "quantizer: importance of these only; repeatable"),
     LIST("exclude-weights", exclude_weights, "NAME", "quantizer: no importance of these; repeatable"),
     LIST("override-kv", override_kv, "KEY=TYPE:VALUE", "quantizer: a key's value; repeatable"),
@@ -135,6 +138,25 @@ static int append(struct option_list *l, const char *value, struct err *err)
 	return 0;
 }
 
+/* The words of a file, which take their place among the options before and behind. */
+static int append_words(struct option_list *l, const char *path, struct err *err)
+{
+	autofclose FILE *f = fopen(path, "re");
+	char *word;
+
+	if (!f)
+		return err_errno(err, HFGGUF_NOT_FOUND, "tensor-type-file=%s", path);
+	while (!err->code && l->n < MAX_WORDS && fscanf(f, "%ms", &word) == 1) {
+		append(l, word, err);
+		free(word);
+	}
+	if (!err->code && ferror(f))
+		return err_errno(err, HFGGUF_IO, "tensor-type-file=%s", path);
+	if (l->n >= MAX_WORDS)
+		return err_set(err, HFGGUF_OPTION, "tensor-type-file=%s: more than %d words", path, MAX_WORDS);
+	return err->code;
+}
+
 static int set_field(void *field, enum kind kind, const char *value, struct err *err)
 {
 	if (kind == IS_LIST)
@@ -177,7 +199,10 @@ static int set_one(struct options *o, char *word, struct err *err)
 		if ((rows[i].kind != IS_FLAG) != (value != NULL))
 			return err_set(err, HFGGUF_OPTION, "option \"%s\" %s", word,
 				       value ? "takes no value" : "needs a value");
-		return set_field((char *)o + rows[i].offset, rows[i].kind, value, err);
+		if (set_field((char *)o + rows[i].offset, rows[i].kind, value, err))
+			return err->code;
+		return rows[i].offset == offsetof(struct options, tensor_type_file)
+			? append_words(&o->tensor_type, value, err) : 0;
 	}
 	return unknown(word, err);
 }

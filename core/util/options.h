@@ -26,7 +26,8 @@ struct options {
 	char *index; /* directory, or NULL */
 	char *model_name, *metadata, *outfile, *target_model_dir, *base, *base_model_id, *arch, *pre;
 	char *imatrix, *output_tensor_type, *token_embedding_type, *prune_layers; /* the quantizer's */
-	struct option_list tensor_type, include_weights, exclude_weights, override_kv;
+	struct option_list tensor_type, tensor_type_file; /* the files' lines are in tensor_type, too */
+	struct option_list include_weights, exclude_weights, override_kv;
 	bool pure, leave_output_tensor, keep_split, allow_requantize;
 	char *split_max_size_text;
 	char *cache_size_text, *threads_text, *split_max_tensors_text;

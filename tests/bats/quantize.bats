@@ -1,6 +1,8 @@
 # llama-quantize's options: sums are those of the files that the tool makes of the converter's.
 load common
 
+setup_file() { make_models; }
+
 sums_of() { # SPEC OPTIONS
 	"$HFGGUF" sum "$(model "$1" "$BATS_TEST_TMPDIR/models")" -o "$2"
 }
@@ -44,4 +46,18 @@ sums_of() { # SPEC OPTIONS
 	run sums_of Quant-Dense-8L quantize=Q4_K_M,prune-layers=one
 	assert_failure
 	assert_output --partial "prune-layers=one"
+}
+
+@test "tensor-type-file stands for its words, in their place among the options" {
+	printf 'attn_q=q5_1  ffn_down\\.weight=IQ4_NL\nblk\\.0\\..*=q8_0\n\n' >"$BATS_TEST_TMPDIR/types"
+	run sums_of Quant-Dense-8L "tensor-type=token_embd=q4_1,tensor-type-file=$BATS_TEST_TMPDIR/types,tensor-type=attn_q=q4_0,quantize=Q4_K_M"
+	assert_success
+	assert_output --partial d39c869e134d37778af169a0c213609439d1c9f6221e6c4c77578abe4ccd86c4
+	run "$HFGGUF" ls "$SMALL" -o tensor-type-file=/nowhere/types,quantize=Q4_K_M
+	assert_failure 1
+	assert_output --partial "/nowhere/types: No such file"
+	echo "attn_q=q9_9" >"$BATS_TEST_TMPDIR/types"
+	run sums_of Quant-Dense-8L "tensor-type-file=$BATS_TEST_TMPDIR/types,quantize=Q4_K_M"
+	assert_failure
+	assert_output --partial "q9_9"
 }
