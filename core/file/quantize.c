@@ -6,6 +6,7 @@
 
 #include "core/file/encode.h"
 #include "core/file/prune.h"
+#include "core/file/required.h"
 #include "core/quant/imatrix.h"
 #include "core/quant/policy.h"
 #include "core/util/checked.h"
@@ -129,7 +130,7 @@ static int64_t kv_int(const struct kv_list *kv, const char *key, int64_t dflt)
 
 static void describe_model(struct job *j)
 {
-	const struct kv_list *kv = &j->c->kv;
+	const struct kv_list *kv = j->kv;
 	int64_t heads = kv_int(kv, "{arch}.attention.head_count", 0),
 		kv_heads = kv_int(kv, "{arch}.attention.head_count_kv", heads);
 	struct policy *p = &j->policy;
@@ -453,9 +454,15 @@ static int make_kv(struct job *j)
 		if (override_kv(j, j->opt->override_kv.v[i]))
 			return c->err->code;
 	imatrix_kv(j);
+	return kv_status(j->kv) ? 0 : err_nomem(c->err);
+}
+
+/* Known when the tensors' names have been seen. */
+static int count_layers(struct job *j)
+{
 	if (j->prune.n)
 		set_u32(j->kv, "{arch}.block_count", (uint32_t)j->prune.next);
-	return kv_status(j->kv) ? 0 : err_nomem(c->err);
+	return kv_status(j->kv) ? 0 : err_nomem(j->c->err);
 }
 
 /* ---- the whole ---- */
@@ -472,7 +479,7 @@ static const char *file_name(struct conv *c, const char *type)
 
 static int run(struct job *j)
 {
-	if (parse_options(j))
+	if (parse_options(j) || make_kv(j) || required_check(j->kv, j->policy.mixture->name, j->c->err))
 		return j->c->err->code;
 	describe_model(j);
 	if (list_tensors(j))
@@ -480,7 +487,7 @@ static int run(struct job *j)
 	for (size_t i = 0; i < j->n; i++)
 		if (set_type(j, i))
 			return j->c->err->code;
-	return make_kv(j);
+	return count_layers(j);
 }
 
 int product_quantize(struct conv *c, const char *type, struct product *out)

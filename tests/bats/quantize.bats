@@ -61,3 +61,23 @@ sums_of() { # SPEC OPTIONS
 	assert_failure
 	assert_output --partial "q9_9"
 }
+
+@test "override-kv decides the types, too" {
+	run sums_of Quant-Dense-8L quantize=Q4_K_M,override-kv=llama.attention.head_count_kv=int:1
+	assert_success
+	assert_output --partial d10da3875e405840c698d4e15be39f17776065ce46742a6099c68299d965ff6d
+}
+
+@test "what llama-quantize's loader would not take is refused" {
+	m=$(model Qwen-7B-Chat)
+	run "$HFGGUF" ls "$m"
+	assert_success
+	run "$HFGGUF" ls "$m" -o quantize=Q8_0
+	assert_failure 1
+	assert_output --partial "qwen.attention.layer_norm_rms_epsilon"
+	run "$HFGGUF" ls "$m" -o quantize=Q8_0,override-kv=qwen.attention.layer_norm_rms_epsilon=float:1e-5
+	assert_success
+	run "$HFGGUF" ls "$SMALL" -o quantize=Q8_0,override-kv=llama.expert_count=int:8
+	assert_failure 1
+	assert_output --partial "expert_"
+}
