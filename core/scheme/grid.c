@@ -252,17 +252,19 @@ static const uint32_t *spread_groups(const struct grid *g, uint64_t n, struct te
 /* Eight rows at a time, where stored lines are columns. */
 static int tile_values(const struct grid *g, const struct rect *r, float *out, struct tensor_ctx *ctx)
 {
-	struct tile t = { .words = g->words, .pitch = g->word_step, .across = g->across, .bits = g->across ? 4 : g->bits,
-			  .first = (unsigned)g->skip, .row_pitch = g->group_step };
+	struct tile t = { .words = g->words, .pitch = g->word_step, .across = g->across, .row_pitch = g->group_step,
+			  .bits = g->across ? 4 : g->bits, .first = (unsigned)g->skip };
 
 	t.group = g->group_of ? g->group_of : spread_groups(g, r->n_cols, ctx);
 	if (!t.group)
 		return err_nomem(ctx->err);
 	for (uint64_t i = 0; i < r->n_rows; i += 8, out += 8 * r->n_cols) {
+		unsigned n = r->n_rows - i < 8 ? (unsigned)(r->n_rows - i) : 8;
+
 		t.words = g->words + (g->across ? i / 8 : i);
 		t.zeros = g->zeros + i;
 		t.scales = g->scales + i;
-		scheme_kernels()->tile(&t, r->n_cols, r->n_rows - i < 8 ? (unsigned)(r->n_rows - i) : 8, out, r->n_cols);
+		scheme_kernels()->tile(&t, r->n_cols, n, out, r->n_cols);
 	}
 	return 0;
 }

@@ -201,8 +201,9 @@ AVX2 static inline void turn_over(__m256 v[8])
 }
 
 /* Eight columns, from the codes of which each vector has eight rows. */
-AVX2 static inline __attribute__((always_inline)) void tile_eight(const struct tile *t, size_t c, const __m256i codes[8],
-								  unsigned n_rows, float *out, size_t out_pitch)
+AVX2 static inline __attribute__((always_inline)) void tile_eight(const struct tile *t, size_t c,
+								  const __m256i codes[8], unsigned n_rows,
+								  float *out, size_t out_pitch)
 {
 	__m256 v[8];
 

@@ -462,9 +462,9 @@ static void test_kernels(void)
 	}
 	for (unsigned n = 1; n < 40; n++) {
 		static const unsigned shifts[8] = { 0, 16, 4, 20, 8, 24, 12, 28 };
-		struct tile t = { .words = (const uint32_t *)(const void *)w, .pitch = 9, .across = n % 2 ? shifts : NULL,
-				  .bits = 1u << n % 4, .first = n % 3, .group = group, .zeros = z, .scales = z + 9,
-				  .row_pitch = 8 };
+		struct tile t = { .words = (const uint32_t *)(const void *)w, .pitch = 9,
+				  .across = n % 2 ? shifts : NULL, .bits = 1u << n % 4, .first = n % 3,
+				  .group = group, .zeros = z, .scales = z + 9, .row_pitch = 8 };
 
 		memset(x, 0, 8 * 41 * sizeof(*x));
 		memset(y, 0, 8 * 41 * sizeof(*y));
