@@ -14,7 +14,8 @@ enum {
 	CHUNK_BYTES = 256 << 10,
 	MATRIX_MIN = 32 << 10,
 	STREAK = 6,            /* close gathers in a row: more than one read of a file makes */
-	NEAR_BYTES = 256,
+	NEAR_BYTES = 1 << 10,  /* several threads take turns, each some way ahead of the other; */
+	NEAR_PART = 8,         /* but no more than this part of a row */
 };
 
 struct stream { /* gathers from a matrix, as seen by sequence detection */
@@ -76,8 +77,9 @@ static bool same_matrix(const struct gather *a, const struct gather *b)
 static unsigned note(struct lanes *l, const struct gather *g)
 {
 	struct stream *s = &l->streams[0];
-	uint64_t far = 6 * g->n > NEAR_BYTES ? 6 * g->n : NEAR_BYTES;
+	uint64_t far = g->stride / NEAR_PART < NEAR_BYTES ? g->stride / NEAR_PART : NEAR_BYTES;
 
+	far = far < 6 * g->n ? 6 * g->n : far;
 	for (int i = 0; i < N_STREAMS; i++) {
 		struct stream *x = &l->streams[i];
 
