@@ -17,11 +17,28 @@ quantized() {
 	DIR=$("$MKMODEL" --copy "$BATS_TEST_TMPDIR/spec.json" "$BATS_TEST_TMPDIR/models")
 }
 
+# as_reference NAME: every sum of the table, which has some.
+as_reference() {
+	local rows type sum
+	rows=$(awk -F'\t' -v n="$1" '$1 == n { print $3, $5 }' "$ROOT/tests/data/schemes.tsv")
+	assert [ -n "$rows" ]
+	while read -r type sum; do
+		is_sum "$sum" "outtype=$type"
+	done <<<"$rows"
+}
+
 # cost OUTTYPE TENSOR: the most source bytes that a read of 4 KiB of the tensor takes.
 cost() {
 	local at size
 	read -r at size < <("$HFGGUF" plan "$DIR" --json -o "outtype=$1" | jq -r ".tensors[] | select(.name == \"$2\") | \"\(.offset) \(.size)\"")
 	"$(tool readcost)" "$DIR" "outtype=$1,threads=1" "$at" "$size" 50
+}
+
+@test "c11: weights of bitsandbytes: nf4, fp4, nested or not, and int8" {
+	for name in bnb-nf4 bnb-nf4-nested bnb-fp4 bnb-fp4-nested bnb-int8 bnb-nf4-moe; do
+		quantized $name
+		as_reference $name
+	done
 }
 
 @test "c11: packed weights without their description are refused by name" {
@@ -37,6 +54,38 @@ cost() {
 @test "c11: a method nobody here knows is refused by name" {
 	quantized bnb-int8 'c["quantization_config"]["quant_method"] = "hqq"'
 	refused outtype=f16 config.json hqq
+}
+
+@test "c12: FP8 blocks of 128 in a matrix of 130 x 130, E5M2 in odd blocks" {
+	for name in fp8-130 fp8-odd; do
+		quantized $name
+		as_reference $name
+	done
+}
+
+@test "c12: one FP8 scale a tensor, of shape [1] and []" {
+	quantized fp8-scalar
+	as_reference fp8-scalar
+}
+
+@test "c13: scales of activations are left out and listed" {
+	for name in fp8-scalar modelopt; do
+		quantized $name
+		as_reference $name
+		run "$HFGGUF" plan "$DIR"
+		assert_output --partial "scales of activations are not used"
+		assert_line --regexp '^  model.layers.0.mlp.up_proj.(input|activation)_scale$'
+		"$HFGGUF" plan "$DIR" --json | jq -e '.unused | index("model.layers.0.self_attn.k_proj.activation_scale",
+			"model.layers.0.self_attn.k_proj.k_scale") | numbers' >/dev/null
+	done
+}
+
+@test "c13: scales of a cache and of inputs beside any kind of weights are left out" {
+	quantized packed4-sym 'w["model.layers.0.self_attn.k_proj.k_scale"] = ["BF16", [1], ["c", 1.0]]' \
+		'w["model.layers.1.self_attn.q_proj.input_scale"] = ["F32", [1], ["c", 1.0]]'
+	as_reference packed4-sym
+	"$HFGGUF" plan "$DIR" --json | jq -e '.unused == ["model.layers.0.self_attn.k_proj.k_scale",
+		"model.layers.1.self_attn.q_proj.input_scale"]' >/dev/null
 }
 
 @test "c21: NaN, infinities and subnormals among scales of any scheme: no abort, counted, the same in plain C" {
