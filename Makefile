@@ -89,7 +89,7 @@ KERNEL_SRC := $(sort $(wildcard tests/kernels/*.c))
 TEST_PROGRAMS := $(UNIT) $(TOOLS) $(PRELOADS) $(BENCH_TOOLS) $(T)/mkmodel $(if $(KERNEL_SRC),$(T)/check_kernels)
 MKMODEL_SRC := $(sort $(wildcard tests/mkmodel/*.c))
 ARCHIVES := $(sort $(wildcard tests/data/*.tar.xz))
-SUITES ?= style design headers compilers shared unit kernels parallel zoo bats install scale real demo
+SUITES ?= style design headers compilers shared unit kernels parallel zoo schemes bats install scale real demo
 
 $(T)/libfs.a: $(filter-out %/main.o,$(FS_OBJ))
 	@mkdir -p $(@D)

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Holds outtype=native against the checkpoint's own values: check_native.py HFGGUF QUANTIZED PLAIN TYPE [OUTTYPE]
+"""Holds outtype=native against the checkpoints' own values: check_native.py HFGGUF MADE PLAIN <TABLE
 
-PLAIN is the model as the oracle dequantized it. The file is read by the PyPI package gguf, which nobody here wrote. Every
-tensor that `hfgguf check` calls lossless must have PLAIN's values, and in others just as many blocks as it counts may differ.
-At least one tensor must have the given type, or none with "-". Prints a summary."""
-import re, subprocess, sys, tempfile
+MADE has quantized models, PLAIN the same as the oracle dequantized them. Rows of TABLE: name, type, outtype ("native" when it
+is left out). The file is read by the PyPI package gguf, which nobody here wrote. Every tensor that `hfgguf check` calls
+lossless must have PLAIN's values, and in others just as many blocks as it counts may differ. At least one tensor must have the
+given type, or none with "-". Prints TAP without numbers."""
+import re, subprocess, sys, tempfile, traceback
 
 import gguf
 import numpy as np
 
-hfgguf, quantized, plain, wanted = sys.argv[1:5]
-outtype = sys.argv[5] if len(sys.argv) > 5 else "native"
+FLOATS = (gguf.GGMLQuantizationType.F32, gguf.GGMLQuantizationType.F16, gguf.GGMLQuantizationType.BF16)
+hfgguf, made, plain = sys.argv[1:4]
 
 
 def tensors(model, outtype, folder):
@@ -47,19 +48,32 @@ def blocks_that_differ(x, y, block):
     return int((x.reshape(-1, block) != y.reshape(-1, block)).any(1).sum())
 
 
-with tempfile.TemporaryDirectory() as folder:
-    native, floats = tensors(quantized, outtype, folder), tensors(plain, "f32", folder)
-    lossy, of_type, blocks, worst = lossy_blocks(quantized, outtype), 0, 0, 0.0
+def held_against(native, floats, lossy, wanted):
+    """A summary of what is equal; AssertionError."""
+    kinds, blocks, worst = [t.tensor_type.name for t in native.values() if t.tensor_type not in FLOATS], 0, 0.0
+    assert not kinds if wanted == "-" else wanted in kinds, f"tensors are {set(kinds) or 'floats'}"
     for name, t in native.items():
-        if t.tensor_type in (gguf.GGMLQuantizationType.F32, gguf.GGMLQuantizationType.F16, gguf.GGMLQuantizationType.BF16):
+        if t.tensor_type in FLOATS:
             continue
         x, y = scaled(name, t, native), values(floats[name])
         n = blocks_that_differ(x, y, gguf.GGML_QUANT_SIZES[t.tensor_type][0])
         assert n == lossy[name], f"{name}: {n} blocks differ, hfgguf check counts {lossy[name]}"
-        of_type += t.tensor_type.name == wanted
         blocks += n
         worst = max(worst, float(np.abs(x - y).max()))
-    kinds = {t.tensor_type.name for t in native.values()}
-    assert (wanted == "-") == (not of_type), f"{of_type} tensors are {wanted}; there are {kinds}"
-    assert blocks or worst == 0
-    print(f"{of_type} of {len(native)} tensors are {wanted}, {blocks} blocks differ, by {worst:g} at most")
+    return f"{len(kinds)} of {len(native)} tensors are blocks, of which {blocks} differ, by {worst:g} at most"
+
+
+def check(name, wanted, outtype="native"):
+    what = f"schemes: {name}: outtype={outtype} keeps the values, as counted, in {wanted}"
+    model = f"Quantized-{name}"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            summary = held_against(tensors(f"{made}/{model}", outtype, folder), tensors(f"{plain}/{model}", "f32", folder),
+                                   lossy_blocks(f"{made}/{model}", outtype), wanted)
+        print(f"ok - {what}\n# {summary}", flush=True)
+    except Exception:
+        print(f"not ok - {what}", *traceback.format_exc().splitlines(), sep="\n# ", flush=True)
+
+
+for line in sys.stdin:
+    check(*line.split())

@@ -8,7 +8,7 @@ import contextlib, hashlib, io, json, os, subprocess, sys, tempfile
 
 import oracle, spec
 
-TYPES = ("f32", "f16", "q8_0")
+TYPES = ("f32", "f16", "bf16", "q8_0")
 reference, mkmodel, names = sys.argv[1], sys.argv[2], sys.argv[3:] or list(spec.MODELS)
 sys.path.insert(0, reference)
 import convert_hf_to_gguf

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a quantized checkpoint's numbers are, by each format's own definition and numpy alone (nothing of hfgguf).
 
-  oracle.py IN OUT    writes the same model to the folder OUT with float32 weights and without quantization_config
+  oracle.py OUT IN...    writes each model to a folder of its name in OUT, with float32 weights and without quantization_config
 
 All arithmetic is float32, one rounding an operation, in the order that the format's own library has.
 """
@@ -229,4 +229,5 @@ def main(src, dst):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for model in sys.argv[2:]:
+        main(model, os.path.join(sys.argv[1], os.path.basename(model)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the spec, for mkmodel, of a model that is quantized in one of many ways.
 
-  spec.py --list                   names, one a line
+  spec.py --all FOLDER             tiny models of all names: FOLDER/NAME.json
   spec.py NAME                     a tiny model
   spec.py NAME HIDDEN FF LAYERS    one of these dimensions, heads of 128
 
@@ -335,7 +335,9 @@ def spec(name, dims=None):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--list":
-        print(*MODELS, sep="\n")
+    if sys.argv[1] == "--all":
+        for name in MODELS:
+            with open(f"{sys.argv[2]}/{name}.json", "w") as f:
+                json.dump(spec(name), f)
     else:
         json.dump(spec(sys.argv[1], [int(n) for n in sys.argv[2:]] or None), sys.stdout)

@@ -3,73 +3,79 @@
 . "$(dirname "$0")/../lib.bash"
 scratch
 oracle=$ROOT/tests/schemes
+table=$ROOT/tests/data/schemes.tsv
 real=$(realpath -m "${HFGGUF_TEST_CACHE:-$BUILD/real}")
 
-# made NAME [DIMENSIONS]: prints the folder of a model of tests/schemes/spec.py.
-made() {
-	local folder=$TMP/made${2:+.large}
-	mkdir -p "$folder"
-	python3 "$oracle/spec.py" "$@" >"$TMP/$1.json" && "$MKMODEL" "$TMP/$1.json" "$folder"
+# All models of spec.py below $TMP/made, and with weights as the oracle has them below $TMP/plain.
+make_models() {
+	local f
+	mkdir -p "$TMP"/{specs,made,plain,large}
+	python3 "$oracle/spec.py" --all "$TMP/specs" || return
+	for f in "$TMP"/specs/*; do
+		"$MKMODEL" "$f" "$TMP/made" >/dev/null || return
+	done
+	python3 "$oracle/oracle.py" "$TMP/plain" "$TMP"/made/*
 }
 
-# The same with weights as the oracle has them; made once.
-plain() {
-	local out=$TMP/plain/Quantized-$1
-	[[ -e $out/model.safetensors ]] || python3 "$oracle/oracle.py" "$TMP/made/Quantized-$1" "$out" || return
-	echo "$out"
-}
+# model_of NAME [plain|large]: its folder.
+model_of() { echo "$TMP/${2:-made}/Quantized-$1"; }
 
 sum_of() { "$HFGGUF" sum "$@" 2>&1; }
 
-# reference NAME WAY: all rows of the table, in this CPU's tier and, the first, in plain C. Where the reference refuses
+# is_row NAME TYPE FILE SHA [TIER]
+is_row() {
+	local got
+	got=$(HFGGUF_CPU=$5 sum_of "$(model_of "$1")" -o "outtype=$2")
+	[[ $got == "$4  $3" ]] || { echo "$2${5:+ on tier $5} is not the reference's: $got"; return 1; }
+}
+
+# reference NAME WAY: all rows of the table, in this CPU's tier and, the first, in lower ones. Where the reference refuses
 # the model its sums are those of the dequantized one.
 reference() {
-	local dir type file sha first=1 name=$1
-	dir=$(made "$name") || return
+	local name=$1 type file sha first=1 tier
 	while IFS=$'\t' read -r type file sha; do
-		[[ $(sum_of "$dir" -o "outtype=$type") == "$sha  $file" ]] || { echo "$type is not the reference's"; return 1; }
-		[[ ! $first || $(HFGGUF_CPU=c sum_of "$dir" -o "outtype=$type") == "$sha  $file" ]] ||
-			{ echo "$type differs in plain C"; return 1; }
+		is_row "$name" "$type" "$file" "$sha" "" || return
+		for tier in ${first:+c avx2}; do
+			is_row "$name" "$type" "$file" "$sha" $tier || return
+		done
 		first=
-	done < <(awk -F'\t' -v n="$name" '$1 == n { print $3 "\t" $4 "\t" $5 }' "$ROOT/tests/data/schemes.tsv")
+	done < <(awk -F'\t' -v n="$name" '$1 == n { print $3 "\t" $4 "\t" $5 }' "$table")
 	[[ ! $first ]] || { echo "no row of the table"; return 1; }
-	[[ $2 == "as it is" ]] || same_values "$dir" "$name"
+	[[ $2 == "as it is" ]] || same_values "$name"
 }
 
 same_values() {
-	local dir
-	dir=$(plain "$2") || return
-	[[ $(sum_of "$1" -o outtype=f32) == "$(sum_of "$dir" -o outtype=f32)" ]] || { echo "other values than the oracle's"; return 1; }
-}
-
-# native NAME TYPE [OUTTYPE]
-native() {
-	local dir
-	dir=$(plain "$1") || return
-	"$real/venv/bin/python" "$oracle/check_native.py" "$HFGGUF" "$TMP/made/Quantized-$1" "$dir" "${@:2}"
+	[[ $(sum_of "$(model_of "$1")" -o outtype=f32) == "$(sum_of "$(model_of "$1" plain)" -o outtype=f32)" ]] ||
+		{ echo "other values than the oracle's"; return 1; }
 }
 
 # cheap NAME TENSOR OUTTYPE LIMIT: the dearest of 100 reads of 4 KiB in a tensor of a larger model.
 cheap() {
 	local dir worst at size
-	dir=$TMP/made.large/Quantized-$1
-	[[ -e $dir ]] || dir=$(made "$1" 2048 1536 1) || return
+	dir=$(model_of "$1" large)
+	if [[ ! -e $dir ]]; then
+		python3 "$oracle/spec.py" "$1" 2048 1536 1 >"$TMP/large.json" && "$MKMODEL" "$TMP/large.json" "$TMP/large" >/dev/null || return
+	fi
 	read -r at size < <("$HFGGUF" plan "$dir" --json -o "outtype=$3" | jq -r ".tensors[] | select(.name == \"$2\") | \"\(.offset) \(.size)\"")
 	worst=$("$TOOLS/readcost" "$dir" "outtype=$3,threads=1" "$at" "$size" 100) || return
 	echo "$worst bytes"
 	((worst <= $4))
 }
 
+if ! python3 -c 'import numpy' 2>/dev/null; then
+	skipped "schemes: quantized checkpoints" "Python has no numpy"
+	exit
+fi
+check "schemes: models are made" make_models || exit
+check "schemes: the table has every model" diff <(cut -f1 "$table" | sort -u) <(basename -as .json "$TMP"/specs/* | sort)
 while IFS=$'\t' read -r name way; do
-	check "schemes: $name: the reference's bytes${way:+ ($way)}" reference "$name" "$way"
-done < <(cut -f1,2 "$ROOT/tests/data/schemes.tsv" | uniq)
+	check "schemes: $name: the reference's bytes ($way)" reference "$name" "$way"
+done < <(cut -f1,2 "$table" | uniq)
 
 if ! why=$("$ROOT/tests/real/setup.sh" "$real" reader); then
 	skipped "schemes: native blocks" "$why"
 else
-	while read -r name type outtype; do
-		check "schemes: $name: outtype=${outtype:-native} keeps the values, as counted, in $type" native "$name" "$type" $outtype
-	done <<-END
+	"$real/venv/bin/python" "$oracle/check_native.py" "$HFGGUF" "$TMP/made" "$TMP/plain" <<-END
 		packed4-sym Q4_0
 		packed4-channel Q4_0
 		packed4-tensor Q4_0
@@ -79,6 +85,7 @@ else
 		packed4-asym Q4_1
 		packed4-asym - native-strict
 		packed4-act -
+		packed4-odd -
 		packed8-sym Q8_0
 		packed3-asym -
 		gptq4-sym Q4_0
@@ -91,10 +98,13 @@ else
 		awq-g32 Q4_1
 		awq-moe Q4_1
 		int8 Q8_0
+		int8 Q8_0 native-strict
 		int8-moe Q8_0
 		int8-groups Q8_0
+		int8-groups Q8_0 native-strict
 		groups Q4_1
 		mxfp4 MXFP4
+		mxfp4 MXFP4 native-strict
 		mxfp4-moe MXFP4
 		nvfp4 NVFP4
 		bitnet TQ2_0
