@@ -15,6 +15,7 @@ enum {
 	LEND_BYTES = 16 << 10,       /* less of a unit is copied rather than lent */
 	PACKED_BYTES = 60 << 10, /* of a packed source a read takes no more, though it touch two units, */
 	PACKED_LEAST = 14 << 10, /* but a unit is no smaller than this many */
+	ROWS_AT_ONCE = 8, /* that schemes decode */
 };
 
 /* ---- making ---- */
@@ -65,6 +66,8 @@ static uint64_t packed_rows(const struct vtensor *t, uint64_t rows, uint64_t row
 	if (!(values < (double)(rows * row)))
 		return rows;
 	rows = (uint64_t)values / row;
+	if (rows >= ROWS_AT_ONCE && ROWS_AT_ONCE % c.rows == 0)
+		c.rows = ROWS_AT_ONCE;
 	return rows < c.rows ? c.rows : rows - rows % c.rows;
 }
 

@@ -8,12 +8,14 @@ enum {
 	N_LANES = 6,
 	N_STREAMS = 16,
 	LANE_BYTES = 8 << 20,  /* kept of a stream */
-	WIDTH_MAX = 2 << 10,   /* a row's part costs no more than one of a few bytes */
+	WIDTH_MAX = 4 << 10,   /* a row's part costs little more than one of a few bytes */
 	TILE_BYTES = 64,
-	PITCH_WHOLE = 8 << 10, /* rows this long are cheaper read whole than skipped */
+	SHORT_ROW = 8 << 10,   /* rows this long are in one or two pages */
+	GAP_MAX = 2 << 10,     /* what is cheaper read than skipped */
 	CHUNK_BYTES = 256 << 10,
 	MATRIX_MIN = 32 << 10,
-	STREAK = 6,            /* close gathers in a row: more than one read of a file makes */
+	STREAK = 4,            /* close gathers in a row: more than one read of a file makes; */
+	STREAK_WHOLE = 2,      /* of short rows, of which a disk gives all pages anyway */
 	NEAR_BYTES = 1 << 10,  /* several threads take turns, each some way ahead of the other; */
 	NEAR_PART = 8,         /* but no more than this part of a row */
 };
@@ -34,6 +36,7 @@ struct lane {
 	unsigned users; /* copying from it, unlocked */
 	uint64_t used;
 	char *data;
+	size_t size; /* allocated */
 };
 
 struct lanes {
@@ -130,8 +133,9 @@ static void put_row(const struct lane *lane, uint64_t row, const char *in)
 static int fill(const struct source *s, const struct lane *lane, struct err *err)
 {
 	const struct gather *k = &lane->key;
-	uint64_t step = k->stride <= PITCH_WHOLE ? CHUNK_BYTES / k->stride : 1;
-	char *chunk = malloc(k->stride <= PITCH_WHOLE ? CHUNK_BYTES : k->n);
+	bool together = k->stride - k->n <= GAP_MAX && k->stride <= CHUNK_BYTES;
+	uint64_t step = together ? CHUNK_BYTES / k->stride : 1;
+	char *chunk = malloc(together ? CHUNK_BYTES : k->n);
 	int e = chunk ? 0 : err_nomem(err);
 
 	for (uint64_t row = 0; row < k->n_rows && !e; row += step) {
@@ -146,6 +150,17 @@ static int fill(const struct source *s, const struct lane *lane, struct err *err
 	return e;
 }
 
+/* New memory costs as much as filling it, so the old is kept when it is no less. */
+static bool make_room(struct lane *lane, size_t size)
+{
+	if (lane->size >= size)
+		return true;
+	free(lane->data);
+	lane->data = malloc(size);
+	lane->size = lane->data ? size : 0;
+	return lane->data != NULL;
+}
+
 /* Locked; unlocks while it reads. */
 static int take_over(struct lanes *l, const struct source *s, struct lane *lane, const struct gather *key,
 		     struct err *err)
@@ -154,10 +169,8 @@ static int take_over(struct lanes *l, const struct source *s, struct lane *lane,
 
 	lane->key = *key;
 	lane->state = FILLING;
-	free(lane->data);
-	lane->data = malloc(n_tiles(key) * TILE_BYTES * key->n_rows);
 	pthread_mutex_unlock(&l->lock);
-	e = lane->data ? fill(s, lane, err) : err_nomem(err);
+	e = make_room(lane, n_tiles(key) * TILE_BYTES * key->n_rows) ? fill(s, lane, err) : err_nomem(err);
 	pthread_mutex_lock(&l->lock);
 	lane->state = e ? EMPTY : READY;
 	pthread_cond_broadcast(&l->filled);
@@ -209,20 +222,25 @@ static struct lane *get(struct lanes *l, const struct source *s, const struct ga
 	return lane;
 }
 
-/* A call of memcpy a row would cost more than all the rest. */
+/* Rows of n bytes, at most TILE_BYTES. A call of memcpy a row would cost more than all the rest: pieces of a fixed size,
+ * two a row, that overlap when n is no power of two. */
 static void copy_rows(char *out, uint64_t out_pitch, const char *in, uint64_t n, uint64_t n_rows)
 {
 #define ROWS(size)                                                                       \
-	for (uint64_t i = 0; i < n_rows; i++, out += out_pitch, in += TILE_BYTES)        \
-		memcpy(out, in, size)
-	switch (n) {
-	case 4: ROWS(4); break;
-	case 8: ROWS(8); break;
-	case 16: ROWS(16); break;
-	case 32: ROWS(32); break;
-	case 64: ROWS(64); break;
-	default: ROWS(n);
+	for (uint64_t i = 0; i < n_rows; i++, out += out_pitch, in += TILE_BYTES) {      \
+		memcpy(out, in, size);                                                   \
+		memcpy(out + n - (size), in + n - (size), size);                         \
 	}
+	if (n >= 32)
+		ROWS(32)
+	else if (n >= 16)
+		ROWS(16)
+	else if (n >= 8)
+		ROWS(8)
+	else if (n >= 4)
+		ROWS(4)
+	else
+		ROWS(n)
 #undef ROWS
 }
 
@@ -252,7 +270,7 @@ int lanes_read(struct lanes *l, const struct source *s, const struct gather *g, 
 		return 0;
 	pthread_mutex_lock(&l->lock);
 	l->clock++;
-	may_fill = note(l, g) >= STREAK;
+	may_fill = note(l, g) >= (g->stride <= SHORT_ROW ? STREAK_WHOLE : STREAK);
 	for (uint64_t at = g->lead / width * width; at < end; at += width) {
 		struct gather key = *g;
 		struct lane *lane;
