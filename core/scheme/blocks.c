@@ -11,42 +11,13 @@
 
 #include <string.h>
 
-enum { MX = 32, MX_BYTES = 17, NV = 64, NV_BYTES = 36, NV_SUB = 16 };
-
-/* n columns, two a byte in their order, to n/2 bytes of halves: eight of each at a time. */
-static void halves(const uint8_t *in, unsigned n, uint8_t *out)
-{
-	for (unsigned j = 0; j < n / 2; j += 8) {
-		uint32_t lo, hi;
-		uint64_t both;
-
-		memcpy(&lo, in + j / 2, sizeof(lo));
-		memcpy(&hi, in + n / 4 + j / 2, sizeof(hi));
-		both = nibbles_to_bytes(lo) | nibbles_to_bytes(hi) << 4;
-		memcpy(out + j, &both, sizeof(both));
-	}
-}
-
-static void mxfp4_block(const uint8_t *codes, const uint8_t *scales, uint8_t *out)
-{
-	out[0] = scales[0];
-	halves(codes, MX, out + 1);
-}
-
-static void nvfp4_block(const uint8_t *codes, const uint8_t *scales, uint8_t *out)
-{
-	for (int k = 0; k < NV / NV_SUB; k++) {
-		out[k] = scales[k] & 0x7F;
-		halves(codes + k * NV_SUB / 2, NV_SUB, out + 4 + k * NV_SUB / 2);
-	}
-}
-
 struct kind {
-	unsigned values, bytes, scales;
-	void (*block)(const uint8_t *codes, const uint8_t *scales, uint8_t *out);
+	unsigned values, bytes, scales; /* of a block */
+	bool nv;
 };
 
-static const struct kind mxfp4 = { MX, MX_BYTES, 1, mxfp4_block }, nvfp4 = { NV, NV_BYTES, NV / NV_SUB, nvfp4_block };
+static const struct kind mxfp4 = { MX_VALUES, MX_BYTES, 1, false };
+static const struct kind nvfp4 = { NV_VALUES, NV_BYTES, NV_VALUES / NV_SUB, true };
 
 static int blocks_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
 {
@@ -63,8 +34,8 @@ static int blocks_read(const struct tensor *t, uint64_t first, uint64_t n, void 
 		e = tensor_read(t->src[0], b0 * k->values / 2, n_blocks * k->values / 2, codes, ctx);
 	if (!e)
 		e = tensor_read(t->src[1], b0 * k->scales, n_blocks * k->scales, scales, ctx);
-	for (uint64_t i = 0; i < n_blocks && !e; i++)
-		k->block(codes + i * k->values / 2, scales + i * k->scales, o + i * k->bytes);
+	if (!e)
+		(k->nv ? scheme_kernels()->nvfp4 : scheme_kernels()->mxfp4)(codes, scales, n_blocks, o);
 	if (!e && !whole)
 		memcpy(out, o + (first - b0 * k->bytes), n);
 	scratch_release(ctx->scratch, mark);
@@ -73,7 +44,7 @@ static int blocks_read(const struct tensor *t, uint64_t first, uint64_t n, void 
 
 static void blocks_describe(const struct tensor *t, struct buf *b)
 {
-	buf_puts(b, t->param == &mxfp4 ? "MXFP4" : "NVFP4");
+	buf_puts(b, ((const struct kind *)t->param)->nv ? "NVFP4" : "MXFP4");
 }
 
 static const struct tensor_ops op_blocks = { "repack", blocks_read, blocks_describe };
@@ -99,7 +70,7 @@ static const struct tensor *repack(struct build *b, const struct kind *k, const 
 	if (!fits) {
 		err_set(b->err, HFGGUF_CORRUPT,
 			"codes of %llu bytes a row and their scales do not make whole %s blocks",
-			(unsigned long long)(last < 0 ? 0 : codes->dims[last]), k == &mxfp4 ? "MXFP4" : "NVFP4");
+			(unsigned long long)(last < 0 ? 0 : codes->dims[last]), k->nv ? "NVFP4" : "MXFP4");
 		return NULL;
 	}
 	memcpy(dims, codes->dims, sizeof(dims));

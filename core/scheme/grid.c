@@ -99,17 +99,21 @@ static int runs_in_order(uint64_t group, const struct rect *r, struct grid *g, s
 	return 0;
 }
 
+static bool by_index(const struct groups *groups)
+{
+	return groups->index && !__atomic_load_n(&groups->in_order, __ATOMIC_RELAXED);
+}
+
 /* Runs of r's columns; *first and g->n_groups are the groups that they are in, from which runs count. */
 static int load_runs(struct groups *groups, const struct rect *r, struct grid *g, uint64_t *first,
 		     struct tensor_ctx *ctx)
 {
-	bool by_index = groups->index && !__atomic_load_n(&groups->in_order, __ATOMIC_RELAXED);
 	uint32_t lo = UINT32_MAX, hi = 0;
 	int e;
 
 	if (r->n_cols > UINT32_MAX)
 		return err_set(ctx->err, HFGGUF_RANGE, "rows of %llu columns", (unsigned long long)r->n_cols);
-	e = by_index ? runs_by_index(groups, r, g, ctx) : runs_in_order(groups->size, r, g, ctx);
+	e = by_index(groups) ? runs_by_index(groups, r, g, ctx) : runs_in_order(groups->size, r, g, ctx);
 	if (e)
 		return e;
 	for (uint64_t i = 0; i < g->n_runs; i++) {
@@ -238,24 +242,29 @@ static void affine_row(const struct grid *g, uint64_t row, uint64_t n, float *li
 		scheme_kernels()->affine(x, g->runs, g->n_runs, zeros, scales);
 }
 
-/* Groups of all columns, where runs have them. */
-static const uint32_t *spread_groups(const struct grid *g, uint64_t n, struct tensor_ctx *ctx)
+/* Groups of all columns, where runs have them; those of whole rows in order are the same for all rows. */
+static const uint32_t *spread_groups(const struct tensor *t, const struct grid *g, uint64_t n, struct tensor_ctx *ctx)
 {
-	uint32_t *out = scratch_get(ctx->scratch, n * sizeof(*out));
+	const struct groups *groups = &((const struct grid_param *)t->param)->groups;
+	bool known = false;
+	uint32_t *out = n == t->dims[1] && !by_index(groups)
+				? scratch_kept(ctx->scratch, groups, n * sizeof(*out), &known)
+				: scratch_get(ctx->scratch, n * sizeof(*out));
 
-	for (uint64_t i = 0; i < g->n_runs && out; i++)
+	for (uint64_t i = 0; i < g->n_runs && out && !known; i++)
 		for (uint32_t c = g->runs[i].start; c < g->runs[i].end; c++)
 			out[c] = g->runs[i].group;
 	return out;
 }
 
 /* Eight rows at a time, where stored lines are columns. */
-static int tile_values(const struct grid *g, const struct rect *r, float *out, struct tensor_ctx *ctx)
+static int tile_values(const struct tensor *node, const struct grid *g, const struct rect *r, float *out,
+		       struct tensor_ctx *ctx)
 {
 	struct tile t = { .words = g->words, .pitch = g->word_step, .across = g->across, .row_pitch = g->group_step,
 			  .bits = g->across ? 4 : g->bits, .first = (unsigned)g->skip };
 
-	t.group = g->group_of ? g->group_of : spread_groups(g, r->n_cols, ctx);
+	t.group = g->group_of ? g->group_of : spread_groups(node, g, r->n_cols, ctx);
 	if (!t.group)
 		return err_nomem(ctx->err);
 	for (uint64_t i = 0; i < r->n_rows; i += 8, out += 8 * r->n_cols) {
@@ -288,7 +297,7 @@ static int grid_values(const struct tensor *t, const struct rect *r, float *out,
 	if (e)
 		return e;
 	if (((const struct grid_param *)t->param)->groups_first && !g.first_row && (g.across || g.unit_words == 1))
-		return tile_values(&g, r, out, ctx);
+		return tile_values(t, &g, r, out, ctx);
 	return row_values(&g, r, out, ctx);
 }
 

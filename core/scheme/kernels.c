@@ -100,6 +100,37 @@ static void tile_c(const struct tile *t, size_t n, unsigned n_rows, float *out, 
 	tile_columns(t, 0, n, n_rows, out, out_pitch);
 }
 
+/* n columns, two a byte in their order, to n/2 bytes of halves: eight of each at a time. */
+static void halves(const uint8_t *in, unsigned n, uint8_t *out)
+{
+	for (unsigned j = 0; j < n / 2; j += 8) {
+		uint32_t lo, hi;
+		uint64_t both;
+
+		memcpy(&lo, in + j / 2, sizeof(lo));
+		memcpy(&hi, in + n / 4 + j / 2, sizeof(hi));
+		both = nibbles_to_bytes(lo) | nibbles_to_bytes(hi) << 4;
+		memcpy(out + j, &both, sizeof(both));
+	}
+}
+
+static void mxfp4_c(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out)
+{
+	for (size_t i = 0; i < n; i++, codes += MX_VALUES / 2, out += MX_BYTES) {
+		out[0] = scales[i];
+		halves(codes, MX_VALUES, out + 1);
+	}
+}
+
+static void nvfp4_c(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out)
+{
+	for (size_t i = 0; i < n; i++, out += NV_BYTES)
+		for (int k = 0; k < NV_VALUES / NV_SUB; k++, codes += NV_SUB / 2) {
+			out[k] = *scales++ & 0x7F;
+			halves(codes, NV_SUB, out + 4 + k * NV_SUB / 2);
+		}
+}
+
 float f8_e4m3(uint8_t v) /* OCP FP8: 4 exponent bits, bias 7, no infinities, NaN 0x7F */
 {
 	uint32_t m = v & 0x7F;
@@ -155,7 +186,7 @@ void lookup_nibbles(const uint8_t *w, bool odd, size_t n, bool high_first, const
 const struct scheme_kernels scheme_kernels_c = {
 	.unpack = unpack_c, .stream = stream_c, .affine = affine_c, .affine_by = affine_by_c,
 	.scale_groups = scale_groups_c, .i8 = i8_c, .lookup = lookup_c, .lookup2 = lookup2_c,
-	.tile = tile_c, .f8_e4m3 = f8_e4m3_c, .f8_e5m2 = f8_e5m2_c,
+	.tile = tile_c, .mxfp4 = mxfp4_c, .nvfp4 = nvfp4_c, .f8_e4m3 = f8_e4m3_c, .f8_e5m2 = f8_e5m2_c,
 };
 
 const struct scheme_kernels *scheme_kernels(void)

@@ -50,6 +50,9 @@ struct scheme_kernels {
 	void (*lookup2)(const uint8_t *w, size_t n, unsigned shift, const float *table, float *out);
 	/* n columns of n_rows (1…8) rows, out_pitch apart. */
 	void (*tile)(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch);
+	/* n GGUF blocks of 32 or 64 4-bit floats (blocks.c), from two a byte in their order and 1 or 4 scales a block. */
+	void (*mxfp4)(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out);
+	void (*nvfp4)(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out);
 	void (*f8_e4m3)(const uint8_t *w, size_t n, float scale, float *out);
 	void (*f8_e5m2)(const uint8_t *w, size_t n, float scale, float *out);
 };
@@ -72,6 +75,8 @@ static inline uint64_t nibbles_to_bytes(uint32_t word)
 	x = (x | x << 8) & 0x00FF00FF00FF00FF;
 	return (x | x << 4) & 0x0F0F0F0F0F0F0F0F;
 }
+
+enum { MX_VALUES = 32, MX_BYTES = 17, NV_VALUES = 64, NV_BYTES = 36, NV_SUB = 16 };
 
 /* tile, in plain C, of columns [from, n) only. */
 void tile_columns(const struct tile *t, size_t from, size_t n, unsigned n_rows, float *out, size_t out_pitch);

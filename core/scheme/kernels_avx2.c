@@ -180,40 +180,65 @@ AVX2 static void lookup2_avx2(const uint8_t *w, size_t n, unsigned shift, const 
 	scheme_kernels_c.lookup2(w + i, n - i, shift, table, out + i);
 }
 
+#define UNROLL _Pragma("GCC unroll 8")
+#define INLINE static inline __attribute__((always_inline))
+
 /* Eight columns of eight rows -> eight rows of eight columns. */
-AVX2 static inline void turn_over(__m256 v[8])
+AVX2 INLINE void turn_over(__m256 v[8])
 {
 	__m256 a[8], b[8];
 
+	UNROLL
 	for (int i = 0; i < 8; i += 2) {
 		a[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
 		a[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
 	}
-	for (int i = 0; i < 8; i += 4)
+	UNROLL
+	for (int i = 0; i < 8; i += 4) {
+		UNROLL
 		for (int k = 0; k < 2; k++) {
 			b[i + 2 * k] = _mm256_shuffle_ps(a[i + k], a[i + k + 2], 0x44);
 			b[i + 2 * k + 1] = _mm256_shuffle_ps(a[i + k], a[i + k + 2], 0xEE);
 		}
+	}
+	UNROLL
 	for (int i = 0; i < 4; i++) {
 		v[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
 		v[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
 	}
 }
 
-/* Eight columns, from the codes of which each vector has eight rows. */
-AVX2 static inline __attribute__((always_inline)) void tile_eight(const struct tile *t, size_t c,
-								  const __m256i codes[8], unsigned n_rows,
-								  float *out, size_t out_pitch)
+AVX2 INLINE bool all_same(const uint32_t group[8])
 {
-	__m256 v[8];
+	const __m256i g = _mm256_loadu_si256((const __m256i *)(const void *)group);
 
+	return _mm256_movemask_epi8(_mm256_cmpeq_epi32(g, _mm256_set1_epi32((int)group[0]))) == -1;
+}
+
+/* Eight columns, from the codes of which each vector has eight rows. */
+AVX2 INLINE void tile_eight(const struct tile *t, size_t c, const __m256i codes[8], unsigned n_rows, float *out,
+			    size_t out_pitch)
+{
+	const uint32_t *group = t->group + c;
+	const float *zeros = t->zeros + group[0] * t->row_pitch, *scales = t->scales + group[0] * t->row_pitch;
+	const bool same = all_same(group);
+	__m256 v[8], zero = _mm256_loadu_ps(zeros), scale = _mm256_loadu_ps(scales);
+
+	UNROLL
 	for (int i = 0; i < 8; i++) {
-		size_t at = t->group[c + (size_t)i] * t->row_pitch;
-
-		v[i] = _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(codes[i]), _mm256_loadu_ps(t->zeros + at)),
-				     _mm256_loadu_ps(t->scales + at));
+		if (!same) {
+			zero = _mm256_loadu_ps(t->zeros + group[i] * t->row_pitch);
+			scale = _mm256_loadu_ps(t->scales + group[i] * t->row_pitch);
+		}
+		v[i] = _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(codes[i]), zero), scale);
 	}
 	turn_over(v);
+	if (n_rows == 8) {
+		UNROLL
+		for (int i = 0; i < 8; i++)
+			_mm256_storeu_ps(out + (size_t)i * out_pitch, v[i]);
+		return;
+	}
 	for (unsigned i = 0; i < n_rows; i++)
 		_mm256_storeu_ps(out + i * out_pitch, v[i]);
 }
@@ -226,8 +251,35 @@ AVX2 static void tile_across(const struct tile *t, size_t n, unsigned n_rows, fl
 	for (size_t c = 0; c < n; c += 8, out += 8) {
 		__m256i codes[8];
 
+		UNROLL
 		for (int i = 0; i < 8; i++, w += t->pitch)
 			codes[i] = _mm256_and_si256(_mm256_srlv_epi32(_mm256_set1_epi32((int)*w), by), mask);
+		tile_eight(t, c, codes, n_rows, out, out_pitch);
+	}
+}
+
+AVX2 INLINE __m256i eight_words(const uint32_t *w)
+{
+	return _mm256_loadu_si256((const __m256i *)(const void *)w);
+}
+
+/* Columns that begin with a word, of which eight are whole words. */
+AVX2 INLINE void tile_words(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch, int bits)
+{
+	const __m256i mask = _mm256_set1_epi32((1 << bits) - 1);
+	const int per_word = 32 / bits;
+	const uint32_t *w = t->words;
+
+	for (size_t c = 0; c < n; c += 8, out += 8) {
+		__m256i codes[8], v = eight_words(w);
+
+		UNROLL
+		for (int i = 0; i < 8; i++) {
+			if (i && i % per_word == 0)
+				v = eight_words(w + (size_t)(i / per_word) * t->pitch);
+			codes[i] = _mm256_and_si256(_mm256_srli_epi32(v, i % per_word * bits), mask);
+		}
+		w += (size_t)(8 / per_word) * t->pitch;
 		tile_eight(t, c, codes, n_rows, out, out_pitch);
 	}
 }
@@ -237,14 +289,22 @@ AVX2 static void tile_along(const struct tile *t, size_t n, unsigned n_rows, flo
 	const __m256i mask = _mm256_set1_epi32((1 << t->bits) - 1);
 	const unsigned log2 = (unsigned)__builtin_ctz(32 / t->bits), in_word = 32 / t->bits - 1;
 
+	if (!t->first && t->bits == 4) {
+		tile_words(t, n, n_rows, out, out_pitch, 4);
+		return;
+	}
+	if (!t->first && t->bits == 8) {
+		tile_words(t, n, n_rows, out, out_pitch, 8);
+		return;
+	}
 	for (size_t c = 0; c < n; c += 8, out += 8) {
 		__m256i codes[8];
 
+		UNROLL
 		for (size_t i = 0; i < 8; i++) {
 			size_t col = c + i + t->first;
-			const uint32_t *w = t->words + (col >> log2) * t->pitch;
 
-			codes[i] = _mm256_srl_epi32(_mm256_loadu_si256((const __m256i *)(const void *)w),
+			codes[i] = _mm256_srl_epi32(eight_words(t->words + (col >> log2) * t->pitch),
 						    _mm_cvtsi32_si128((int)((col & in_word) * t->bits)));
 			codes[i] = _mm256_and_si256(codes[i], mask);
 		}
@@ -261,6 +321,49 @@ AVX2 static void tile_avx2(const struct tile *t, size_t n, unsigned n_rows, floa
 	else
 		tile_along(t, whole, n_rows, out, out_pitch);
 	tile_columns(t, whole, n, n_rows, out, out_pitch);
+}
+
+/* Nibbles as bytes in their order: of the first eight bytes of each half, and of the others. */
+AVX2 static inline void split_nibbles(const uint8_t *codes, __m256i *first, __m256i *second)
+{
+	const __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)codes), mask = _mm256_set1_epi8(15);
+	const __m256i low = _mm256_and_si256(x, mask), high = _mm256_and_si256(_mm256_srli_epi16(x, 4), mask);
+
+	*first = _mm256_unpacklo_epi8(low, high);
+	*second = _mm256_unpackhi_epi8(low, high);
+}
+
+AVX2 static void mxfp4_avx2(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out)
+{
+	size_t i = 0;
+
+	for (; i + 2 <= n; i += 2, codes += MX_VALUES, out += 2 * MX_BYTES) {
+		__m256i first, second, both;
+
+		split_nibbles(codes, &first, &second);
+		both = _mm256_or_si256(first, _mm256_slli_epi16(second, 4));
+		out[0] = scales[i];
+		_mm_storeu_si128((__m128i *)(void *)(out + 1), _mm256_castsi256_si128(both));
+		out[MX_BYTES] = scales[i + 1];
+		_mm_storeu_si128((__m128i *)(void *)(out + MX_BYTES + 1), _mm256_extracti128_si256(both, 1));
+	}
+	scheme_kernels_c.mxfp4(codes, scales + i, n - i, out);
+}
+
+AVX2 static void nvfp4_avx2(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out)
+{
+	for (size_t i = 0; i < n; i++, codes += NV_VALUES / 2, scales += 4, out += NV_BYTES) {
+		__m256i first, second, low, high;
+		uint32_t four;
+
+		memcpy(&four, scales, sizeof(four));
+		four &= 0x7F7F7F7F;
+		memcpy(out, &four, sizeof(four));
+		split_nibbles(codes, &first, &second);
+		low = _mm256_unpacklo_epi64(first, second);
+		high = _mm256_unpackhi_epi64(first, second);
+		_mm256_storeu_si256((__m256i *)(void *)(out + 4), _mm256_or_si256(low, _mm256_slli_epi16(high, 4)));
+	}
 }
 
 AVX2 static inline __m256 e4m3(__m256i v)
@@ -302,7 +405,7 @@ AVX2 static void f8_e5m2_avx2(const uint8_t *w, size_t n, float scale, float *ou
 const struct scheme_kernels scheme_kernels_avx2 = {
 	.unpack = unpack_avx2, .stream = stream_avx2, .affine = affine_avx2, .affine_by = affine_by_avx2,
 	.scale_groups = scale_groups_avx2, .i8 = i8_avx2, .lookup = lookup_avx2, .lookup2 = lookup2_avx2,
-	.tile = tile_avx2, .f8_e4m3 = f8_e4m3_avx2, .f8_e5m2 = f8_e5m2_avx2,
+	.tile = tile_avx2, .mxfp4 = mxfp4_avx2, .nvfp4 = nvfp4_avx2, .f8_e4m3 = f8_e4m3_avx2, .f8_e5m2 = f8_e5m2_avx2,
 };
 
 #endif

@@ -463,16 +463,27 @@ static void test_kernels(void)
 	for (unsigned n = 1; n < 40; n++) {
 		static const unsigned shifts[8] = { 0, 16, 4, 20, 8, 24, 12, 28 };
 		struct tile t = { .words = (const uint32_t *)(const void *)w, .pitch = 9,
-				  .across = n % 2 ? shifts : NULL, .bits = 1u << n % 4, .first = n % 3,
+				  .across = n % 5 ? NULL : shifts, .bits = 1u << n % 4, .first = n % 3,
 				  .group = group, .zeros = z, .scales = z + 9, .row_pitch = 8 };
 
 		memset(x, 0, 8 * 41 * sizeof(*x));
 		memset(y, 0, 8 * 41 * sizeof(*y));
+		for (int i = 0; i < 16; i++) /* eight that share a group, and eight that nearly do */
+			group[i] = i != 11;
 		scheme_kernels_c.tile(&t, n, n % 8 + 1, x, 41);
 		scheme_kernels_avx2.tile(&t, n, n % 8 + 1, y, 41);
 		good = good && !memcmp(x, y, 8 * 41 * sizeof(*x));
 	}
 	ok(good, "AVX2 looks up and turns over as C does");
+	for (size_t n = 1; n < 8; n++) {
+		scheme_kernels_c.mxfp4(w, w + 300, n, (uint8_t *)x);
+		scheme_kernels_avx2.mxfp4(w, w + 300, n, (uint8_t *)y);
+		good = good && !memcmp(x, y, n * MX_BYTES);
+		scheme_kernels_c.nvfp4(w, w + 300, n, (uint8_t *)x);
+		scheme_kernels_avx2.nvfp4(w, w + 300, n, (uint8_t *)y);
+		good = good && !memcmp(x, y, n * NV_BYTES);
+	}
+	ok(good, "AVX2 repacks 4-bit floats as C does");
 #endif
 }
 
