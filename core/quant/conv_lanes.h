@@ -82,15 +82,18 @@ static void f32_to_bf16_lanes(const float *src, uint16_t *dst, size_t n)
 /* Changes memory only where there is a NaN. */
 static void bf16_quiet_lanes(uint16_t *p, size_t n)
 {
-	const size_t step = 64;
+	const size_t step = 1024; /* one look at a vector's lanes for so many */
 
 	for (size_t i = 0; i < n; i += step) {
 		size_t end = i + step < n ? i + step : n;
-		unsigned nan = 0;
+		uint16_t most = 0;
 
-		for (size_t j = i; j < end; j++)
-			nan |= (p[j] & 0x7fff) > 0x7f80;
-		for (size_t j = i; nan && j < end; j++)
+		for (size_t j = i; j < end; j++) {
+			uint16_t magnitude = p[j] & 0x7fff;
+
+			most = magnitude > most ? magnitude : most;
+		}
+		for (size_t j = i; most > 0x7f80 && j < end; j++)
 			if ((p[j] & 0x7fff) > 0x7f80)
 				p[j] |= 0x40;
 	}
