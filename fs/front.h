@@ -12,6 +12,7 @@
 #define FUSE_USE_VERSION 312
 
 #include "fs/mount_opts.h"
+#include "fs/read_buffers.h"
 
 #include "hfgguf/hfgguf.h"
 
@@ -30,6 +31,7 @@ struct front {
 	int ready_fd;      /* tells the waiting parent that the mount works; -1 in the foreground */
 	struct fuse_session *session;
 	unsigned n_threads;
+	struct read_buffers buffers;
 	uid_t uid;
 	gid_t gid;
 

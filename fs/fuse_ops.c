@@ -16,53 +16,6 @@ static struct front *front_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/*
- * What a thread reads with. The buffer is as large as its largest read so far; of it only the pages are in memory that
- * once held verbatim bytes, the others' places are taken by units that the cache lends.
- */
-struct read_buffer {
-	char *p;
-	size_t cap;
-	struct file_view view;
-};
-
-static pthread_key_t buffer_key;
-
-static void free_buffer(void *arg)
-{
-	struct read_buffer *b = arg;
-
-	free(b->p);
-	free(b);
-}
-
-int fuse_ops_prepare(void)
-{
-	return pthread_key_create(&buffer_key, free_buffer);
-}
-
-static struct read_buffer *thread_buffer(size_t size)
-{
-	struct read_buffer *b = pthread_getspecific(buffer_key);
-	void *p = NULL;
-
-	if (!b) {
-		b = calloc(1, sizeof(*b));
-		if (!b || pthread_setspecific(buffer_key, b)) {
-			free(b);
-			return NULL;
-		}
-	}
-	if (size <= b->cap)
-		return b;
-	if (posix_memalign(&p, 4096, size))
-		return NULL;
-	free(b->p);
-	b->p = p;
-	b->cap = size;
-	return b;
-}
-
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct front *f = userdata;
@@ -215,7 +168,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 		read_status(req, size, off, fi);
 		return;
 	}
-	b = node.kind == NODE_FILE ? thread_buffer(size) : NULL;
+	b = node.kind == NODE_FILE ? read_buffer_take(&f->buffers, size) : NULL;
 	if (!b) {
 		fuse_reply_err(req, node.kind == NODE_FILE ? ENOMEM : EISDIR);
 		return;
@@ -229,6 +182,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 		fuse_reply_iov(req, b->view.pieces, b->view.n_pieces);
 		serve_view_end(f->model, &b->view);
 	}
+	read_buffer_give(&f->buffers, b);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)

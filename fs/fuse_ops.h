@@ -6,9 +6,6 @@
 
 extern const struct fuse_lowlevel_ops fuse_ops;
 
-/* Frees the read buffer of threads that end (a thread-specific key). Once per process; 0 or an errno. */
-int fuse_ops_prepare(void);
-
 void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
 void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);

@@ -178,12 +178,13 @@ int session_run(struct front *f)
 		return MOUNT_SYSTEM;
 	f->status_size = calloc(status_count(f->model), sizeof(*f->status_size));
 	status = hfgguf_start(f->model);
-	if (!f->status_size || fuse_ops_prepare() || status) {
+	if (!read_buffers_init(&f->buffers, f->n_threads) || !f->status_size || status) {
 		say_error("cannot start: %s", hfgguf_strerror(status ? status : HFGGUF_NOMEM));
 		status = MOUNT_SYSTEM;
 	} else {
 		status = mount_and_serve(f);
 	}
+	read_buffers_destroy(&f->buffers);
 	free((void *)f->status_size);
 	return status;
 }
