@@ -175,6 +175,10 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libhfgguf.a $(BUILD)/.flags
 	$(call say,FUZZ  ,$<)
 	$(Q)$(test_program) -fsanitize=fuzzer $< $(BUILD)/libhfgguf.a $(CORE_LIBS)
 
+# The data path beside its peers; REFERENCE and more: see contrib/bench/bench.sh.
+bench: programs
+	@MAKEFLAGS= BUILD='$(BUILD)' contrib/bench/bench.sh
+
 demo:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' contrib/demo.sh
 
@@ -228,6 +232,7 @@ help:
 	@echo 'all        the programs and the library, in $(BUILD)/'
 	@echo 'check      all tests; SUITES="$(SUITES)"'
 	@echo 'check-kernels, bench-kernels   quantizers against C and GGML=libggml-base.so.0; their speed'
+	@echo 'bench      the data path beside its peers, as a table and a plot: contrib/doc/bench.md'
 	@echo 'demo       builds, makes a small model, mounts it and reads it (installs packages when root)'
 	@echo 'asan tsan  tests under the address, undefined-behaviour and thread sanitizers'
 	@echo 'readme     renews the table of architectures in README.md'
@@ -237,5 +242,5 @@ help:
 	@echo 'clean      removes what was built'
 
 FORCE:
-.PHONY: all programs check check-kernels bench-kernels asan tsan demo readme deps install uninstall clean help fuzz fuzz-programs FORCE
+.PHONY: all programs check check-kernels bench-kernels bench asan tsan demo readme deps install uninstall clean help fuzz fuzz-programs FORCE
 -include $(CORE_OBJ:.o=.d) $(FS_OBJ:.o=.d) $(UNIT:=.d) $(TOOLS:=.d) $(BENCH_TOOLS:=.d) $(FUZZ:=.d) $(PRELOADS:=.d)

