@@ -22,6 +22,16 @@ settle() { find "$MODEL" -type f -exec touch -d "${1:-1 hour ago}" {} +; }
 
 entries() { find "$INDEX" -type f | wc -l; }
 
+# indexed N OPTIONS: made, and again from the index, the sums are those without one, and there are N entries.
+indexed() {
+	local i
+	for i in new known; do
+		run "$HFGGUF" sum "$MODEL" -o "$2,index=$INDEX"
+		assert_success
+		assert_output "$("$HFGGUF" sum "$MODEL" -o "$2")"
+	done
+	assert_equal "$(entries)" "$1"
+}
 
 @test "files, times, plan and bytes are the same with an index, new and known" {
 	for i in new known; do
@@ -79,6 +89,71 @@ entries() { find "$INDEX" -type f | wc -l; }
 	"$HFGGUF" ls "$MODEL" -o "index=$INDEX"
 	"$HFGGUF" ls "$MODEL" -o "index=$INDEX,outtype=q8_0"
 	assert_equal "$(entries)" 2
+}
+
+@test "a file that an option names is a part of the model: changed, replaced, behind a link" {
+	meta=$BATS_TEST_TMPDIR/meta.json
+	echo '{"general.description": "one"}' >"$meta"
+	touch -d "1 hour ago" "$meta"
+	indexed 1 "metadata=$meta"
+	echo '{"general.description": "two"}' >"$meta"
+	touch -d "30 minutes ago" "$meta"
+	indexed 2 "metadata=$meta"
+	ln -s meta.json "$BATS_TEST_TMPDIR/link.json"
+	indexed 3 "metadata=$BATS_TEST_TMPDIR/link.json"
+	echo '{"general.description": "six"}' >"$BATS_TEST_TMPDIR/other.json"
+	touch -d "30 minutes ago" "$BATS_TEST_TMPDIR/other.json"
+	ln -sfn other.json "$BATS_TEST_TMPDIR/link.json"
+	indexed 4 "metadata=$BATS_TEST_TMPDIR/link.json"
+}
+
+@test "the base of an adapter is a part of it, also when the hub cache moves on" {
+	MODEL=$(own_copy Llama-3-8B-Instruct-lora-r16)
+	export HF_HUB_CACHE=$BATS_TEST_TMPDIR/hub
+	repo=$HF_HUB_CACHE/models--acme--other-base
+	mkdir -p "$repo/refs" "$repo/snapshots"
+	cp -r "$MODEL/base" "$repo/snapshots/01"
+	cp -r "$MODEL/base" "$repo/snapshots/23"
+	sed -i 's/"num_attention_heads": [0-9]*/"num_attention_heads": 2/' "$repo/snapshots/23/config.json"
+	find "$repo" "$MODEL" -type f -exec touch -d "1 hour ago" {} +
+	printf 01 >"$repo/refs/main"
+	indexed 1 base-model-id=acme/other-base
+	before=$output
+	printf 23 >"$repo/refs/main"
+	indexed 2 base-model-id=acme/other-base
+	[[ $output != "$before" ]]
+}
+
+@test "a folder under another name is another model" {
+	cd "$MODEL"
+	indexed_here() { MODEL=. indexed "$@"; }
+	indexed_here 1 outtype=f16
+	mv "$MODEL" "$MODEL-9B"
+	indexed_here 2 outtype=f16
+}
+
+@test "many processes make the same entry at once" {
+	want=$("$HFGGUF" sum "$MODEL")
+	for i in 1 2 3 4 5 6; do
+		"$HFGGUF" sum "$MODEL" -o "index=$INDEX" >"$BATS_TEST_TMPDIR/sum.$i" 3>&- &
+	done
+	wait
+	for i in 1 2 3 4 5 6; do
+		assert_equal "$(cat "$BATS_TEST_TMPDIR/sum.$i")" "$want"
+	done
+	assert_equal "$(entries)" 1
+}
+
+@test "unmounting while the plan behind an index is still made" {
+	make_mount_point
+	"$HFGGUF" ls "$MODEL" -o "index=$INDEX"
+	for i in 1 2 3 4 5 6 7 8; do
+		"$MOUNT" "$MODEL" "$MNT" -o "index=$INDEX"
+		pid=$(server)
+		((i % 2)) || head -c 1000000 "$MNT"/*.gguf >/dev/null
+		umount "$MNT"
+		eventually 20 gone "$pid"
+	done
 }
 
 @test "a damaged index is made anew" {
