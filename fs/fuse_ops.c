@@ -25,6 +25,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS |
 				       FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
 				       FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_EXPORT_SUPPORT);
+	conn->max_read = f->opts->max_read_bytes; /* libfuse wants it here, too */
 	conn->max_background = f->n_threads;
 	conn->congestion_threshold = f->n_threads * 3 / 4;
 	atomic_store(&f->inited, true);

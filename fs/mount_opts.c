@@ -24,6 +24,7 @@ static const struct known {
 	{ "timeout", VALUED, FOR_NUMBER, FIELD(timeout_s) },
 	{ "readahead", VALUED, FOR_NUMBER, FIELD(readahead_kib) },
 	{ "max_threads", VALUED, FOR_NUMBER, FIELD(max_threads) },
+	{ "max_read", VALUED, FOR_NUMBER, FIELD(max_read_bytes) },
 	{ "foreground", PLAIN, FOR_FLAG, FIELD(foreground) },
 	{ "debug", PLAIN, FOR_FLAG, FIELD(debug) },
 	{ "allow_other", PLAIN, FOR_FLAG, FIELD(allow_other) },
@@ -32,7 +33,6 @@ static const struct known {
 	{ "remount", PLAIN, FOR_FLAG, FIELD(remount) },
 
 	{ "fsname", VALUED, FOR_LIBFUSE, 0 },
-	{ "max_read", VALUED, FOR_LIBFUSE, 0 },
 	{ "context", VALUED, FOR_LIBFUSE, 0 },
 	{ "fscontext", VALUED, FOR_LIBFUSE, 0 },
 	{ "defcontext", VALUED, FOR_LIBFUSE, 0 },

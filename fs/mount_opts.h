@@ -11,11 +11,12 @@
 #include <stdbool.h>
 
 struct mount_opts {
-	struct buf core;        /* for hfgguf_open; p is NULL when empty */
-	struct buf fuse;        /* for libfuse */
-	unsigned timeout_s;     /* idle seconds until unmount, 0: never */
-	unsigned readahead_kib; /* wanted for the mount's device, 0: leave the kernel's */
-	unsigned max_threads;   /* FUSE threads, 0: by the number of processors */
+	struct buf core;         /* for hfgguf_open; p is NULL when empty */
+	struct buf fuse;         /* for libfuse */
+	unsigned timeout_s;      /* idle seconds until unmount, 0: never */
+	unsigned readahead_kib;  /* wanted for the mount's device, 0: leave the kernel's */
+	unsigned max_threads;    /* FUSE threads, 0: by the number of processors */
+	unsigned max_read_bytes; /* of one read of the kernel, 0: as it likes */
 	bool foreground, debug, allow_other, allow_root, auto_unmount, fsname, remount;
 };
 

@@ -59,6 +59,8 @@ static char *libfuse_options(const struct front *f)
 		buf_puts(&b, ",auto_unmount");
 	if (f->opts->debug)
 		buf_puts(&b, ",debug");
+	if (f->opts->max_read_bytes)
+		buf_printf(&b, ",max_read=%u", f->opts->max_read_bytes);
 	if (!f->opts->fsname)
 		opt_list_add_escaped(&b, "fsname", f->spec);
 	if (f->opts->fuse.n)

@@ -234,3 +234,9 @@ install_helper() {
 	"$MOUNT" "$SMALL" "$MNT" -o readahead=0
 	assert_equal "$(cat "/sys/class/bdi/$(mountpoint -d "$MNT")/read_ahead_kb")" 128
 }
+
+@test "max_read= makes the kernel's reads smaller" {
+	"$MOUNT" "$LARGE" "$MNT" -o max_read=16384
+	cmp "$(only_file "$MNT")" <("$HFGGUF" cat "$LARGE")
+	(($(awk '$1 == "reads" { print $2 }' "$MNT/.hfgguf/stats") >= $(stat -c %s "$MNT"/*.gguf) / 16384))
+}
