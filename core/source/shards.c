@@ -69,6 +69,8 @@ int shards_open_file(struct source *s, const char *name, struct err *err)
 		return err_errno(err, HFGGUF_IO, "%s/%s: cannot stat", s->path, name);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, HFGGUF_CORRUPT, "%s/%s: not a regular file", s->path, name);
+	/* Readers that go on in order, several at a time: the disk shall be further ahead of them. */
+	(void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	mtime = file_mtime_ns(&st);
 	f->size_bytes = (uint64_t)st.st_size;
 	f->mtime_ns = mtime;
