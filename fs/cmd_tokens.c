@@ -20,8 +20,8 @@ static int print_pre(const char *model)
 		return 1;
 	}
 	printf("%s  %s\n", hash, name[0] ? name : "unknown");
-	if (msg[0]) /* why it is unknown, or how it was recognised */
-		fprintf(stderr, "%s\n", msg);
+	if (msg[0]) /* why it is unknown and what is closest, which is the answer then; or how it was recognised */
+		fprintf(name[0] ? stderr : stdout, "%s\n", msg);
 	return cli_flush();
 }
 

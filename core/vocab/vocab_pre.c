@@ -67,12 +67,23 @@ static const char *by_option(struct vocab_in *in, const char *known)
 	return in->pre;
 }
 
-static const char *unknown(const struct vocab_in *in, const char *hex, struct err *err)
+/* The refusal names the rules that are nearest: what pre= may be worth a try. */
+static const char *unknown(struct vocab_in *in, const char *hex, struct err *err)
 {
+	struct err ignored = ERR_INIT;
+	struct buf differs = BUF_INIT;
+	const char *closest = pre_closest(vocab_json_rest(in, &ignored), &differs);
+	const char *hint = "";
+
+	if (closest && differs.n && !differs.failed)
+		hint = arena_printf(in->arena, "; the closest known rules are those of \"%s\", with another %s",
+				    closest, differs.p);
+	else if (closest)
+		hint = arena_printf(in->arena, "; its rules equal those of \"%s\"", closest);
 	err_set(err, HFGGUF_UNSUPPORTED,
-		"%s: no pre-tokenizer is known for this tokenizer (check hash %s): name the one it behaves like with "
-		"pre=NAME",
-		in->dir, hex);
+		"%s: no pre-tokenizer is known for this tokenizer (check hash %s is unknown)%s: name the one it "
+		"behaves like with pre=NAME", in->dir, hex, hint ? hint : "");
+	buf_free(&differs);
 	return NULL;
 }
 

@@ -114,25 +114,117 @@ static bool rule_text(const json *j, struct buf *b)
 	return canonical(cJSON_IsArray(list) && !json_count(list) ? NULL : j, b);
 }
 
-const char *pre_by_rules(const json *tokenizer)
+/* What of a tokenizer is compared with the table. */
+struct rules_of {
+	const char *model;
+	bool ignore_merges, byte_fallback;
+	struct buf normalizer, pre_tokenizer;
+};
+
+static bool read_rules(const json *tokenizer, struct rules_of *out)
 {
 	const json *model = json_get(tokenizer, "model");
-	const char *type = json_str_or(model, "type", "BPE"), *name = NULL;
-	bool ignore_merges = json_true(json_get(model, "ignore_merges"));
-	bool byte_fallback = json_true(json_get(model, "byte_fallback"));
-	struct buf norm = BUF_INIT, pre = BUF_INIT;
 
-	if (model && rule_text(json_get(tokenizer, "normalizer"), &norm) &&
-	    rule_text(json_get(tokenizer, "pre_tokenizer"), &pre))
-		for (size_t i = 0; i < pre_rules_n && !name; i++) {
-			const struct pre_rule *r = &pre_rules[i];
+	out->model = json_str_or(model, "type", "BPE");
+	out->ignore_merges = json_true(json_get(model, "ignore_merges"));
+	out->byte_fallback = json_true(json_get(model, "byte_fallback"));
+	return model && rule_text(json_get(tokenizer, "normalizer"), &out->normalizer) &&
+	       rule_text(json_get(tokenizer, "pre_tokenizer"), &out->pre_tokenizer);
+}
 
-			if (!strcmp(r->model, type) && r->ignore_merges == ignore_merges &&
-			    r->byte_fallback == byte_fallback &&
-			    !strcmp(r->normalizer, norm.p) && !strcmp(r->pre_tokenizer, pre.p))
-				name = r->name;
-		}
-	buf_free(&norm);
-	buf_free(&pre);
+static void rules_free(struct rules_of *r)
+{
+	buf_free(&r->normalizer);
+	buf_free(&r->pre_tokenizer);
+}
+
+/* Members that differ, as bits. */
+enum { DIFF_MODEL = 1, DIFF_IGNORE = 2, DIFF_BYTES = 4, DIFF_NORM = 8, DIFF_PRE = 16 };
+
+static int differences(const struct pre_rule *r, const struct rules_of *own)
+{
+	return (strcmp(r->model, own->model) ? DIFF_MODEL : 0) |
+	       (r->ignore_merges != own->ignore_merges ? DIFF_IGNORE : 0) |
+	       (r->byte_fallback != own->byte_fallback ? DIFF_BYTES : 0) |
+	       (strcmp(r->normalizer, own->normalizer.p) ? DIFF_NORM : 0) |
+	       (strcmp(r->pre_tokenizer, own->pre_tokenizer.p) ? DIFF_PRE : 0);
+}
+
+const char *pre_by_rules(const json *tokenizer)
+{
+	struct rules_of own = { .normalizer = BUF_INIT, .pre_tokenizer = BUF_INIT };
+	const char *name = NULL;
+
+	if (read_rules(tokenizer, &own))
+		for (size_t i = 0; i < pre_rules_n && !name; i++)
+			if (!differences(&pre_rules[i], &own))
+				name = pre_rules[i].name;
+	rules_free(&own);
 	return name;
+}
+
+enum { BINS = 1024 };
+
+static void count_triples(const char *s, int bins[BINS], int step)
+{
+	for (size_t n = strlen(s), i = 0; i + 2 < n; i++)
+		bins[((unsigned char)s[i] * 961u + (unsigned char)s[i + 1] * 31u + (unsigned char)s[i + 2]) % BINS] +=
+			step;
+}
+
+/* Of two texts: how many triples of bytes only one of them has, as a share of all. */
+static double text_distance(const char *a, const char *b)
+{
+	size_t all = strlen(a) + strlen(b);
+	int bins[BINS] = { 0 };
+	double only = 0;
+
+	count_triples(a, bins, 1);
+	count_triples(b, bins, -1);
+	for (int i = 0; i < BINS; i++)
+		only += bins[i] < 0 ? -bins[i] : bins[i];
+	return all ? only / (double)all : 0;
+}
+
+/* Another kind of model weighs more than all the rest; the splitting more than the normalizer. */
+static double rule_distance(const struct pre_rule *r, const struct rules_of *own)
+{
+	int diff = differences(r, own);
+
+	return (diff & DIFF_MODEL ? 10 : 0) + (diff & DIFF_IGNORE ? 0.05 : 0) + (diff & DIFF_BYTES ? 0.05 : 0) +
+	       (diff & DIFF_NORM ? 0.1 + 0.5 * text_distance(r->normalizer, own->normalizer.p) : 0) +
+	       (diff & DIFF_PRE ? 0.2 + 2 * text_distance(r->pre_tokenizer, own->pre_tokenizer.p) : 0);
+}
+
+static void name_differences(int diff, struct buf *out)
+{
+	static const char *const names[] = { "model", "ignore_merges", "byte_fallback", "normalizer", "pre_tokenizer" };
+	const char *comma = "";
+
+	for (int i = 0; i < 5; i++)
+		if (diff & 1 << i) {
+			buf_printf(out, "%s%s", comma, names[i]);
+			comma = ", ";
+		}
+}
+
+const char *pre_closest(const json *tokenizer, struct buf *differs)
+{
+	struct rules_of own = { .normalizer = BUF_INIT, .pre_tokenizer = BUF_INIT };
+	const struct pre_rule *best = NULL;
+	double least = 0;
+
+	if (read_rules(tokenizer, &own))
+		for (size_t i = 0; i < pre_rules_n; i++) {
+			double distance = rule_distance(&pre_rules[i], &own);
+
+			if (!best || distance < least) {
+				best = &pre_rules[i];
+				least = distance;
+			}
+		}
+	if (best)
+		name_differences(differences(best, &own), differs);
+	rules_free(&own);
+	return best ? best->name : NULL;
 }

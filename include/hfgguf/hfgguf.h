@@ -115,7 +115,8 @@ HFGGUF_API char *hfgguf_schemes(void);
  */
 HFGGUF_API ssize_t hfgguf_tokens(const char *model, const char *text, size_t len, uint32_t **ids, char *msg,
 				 size_t msg_size);
-/* Hash of the check text (hex, 65 bytes) and the pre-tokenizer's name, or "" when the hash is unknown. */
+/* Hash of the check text (hex, 65 bytes) and the pre-tokenizer's name, or "" when neither the hash nor the tokenizer's
+ * rules are known. msg: the closest known rules then; how the name was found when not by the hash; else "". */
 HFGGUF_API int hfgguf_pre(const char *model, char hash[65], char name[64], char *msg, size_t msg_size);
 
 #ifdef __cplusplus

@@ -184,8 +184,22 @@ bpe() {
 	edit "$DIR/tokenizer.json" 'j["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
 		{"type": "Split", "pattern": {"Regex": "[^x]+|x"}, "behavior": "Isolated", "invert": False},
 		{"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]}'
-	refused outtype=f16 "pre=" "hash"
+	refused outtype=f16 "pre=" "hash" 'closest known rules are those of "' "another pre_tokenizer"
 	assert_equal "$(key_of tokenizer.ggml.pre outtype=f16,pre=gpt-2)" '"gpt-2"'
+}
+
+@test "c15: tokens --pre says that a hash is unknown, and which known rules are closest" {
+	bpe
+	edit "$DIR/tokenizer.json" 'del j["model"]["merges"][20000:]'
+	run --separate-stderr "$HFGGUF" tokens --pre "$DIR"
+	assert_success
+	assert_output --regexp '^[0-9a-f]{64}  gpt-2$'
+	[[ $stderr == *rules*unknown* ]]
+	edit "$DIR/tokenizer.json" 'j["normalizer"] = {"type": "NFKC"}'
+	run --separate-stderr "$HFGGUF" tokens --pre "$DIR"
+	assert_success
+	assert_line --index 0 --regexp '^[0-9a-f]{64}  unknown$'
+	assert_line --index 1 --regexp 'closest known rules are those of "olmo", with another normalizer: .*pre=NAME$'
 }
 
 @test "c15: a pattern that cannot be compiled and an unknown kind are refused" {

@@ -257,6 +257,59 @@ static void test_rules(void)
 	json_free(j);
 }
 
+static void closest(const json *j, const char *name, const char *differs, const char *what)
+{
+	struct buf b = BUF_INIT;
+	const char *have = pre_closest(j, &b);
+
+	bool same = name ? have && !strcmp(have, name) : !have;
+
+	if (!ok(same && !strcmp(b.p ? b.p : "", differs), "%s", what))
+		tap_note("%s, by %s", have ? have : "none", b.p ? b.p : "nothing");
+	buf_free(&b);
+}
+
+/* A tokenizer.json of these rules; apostrophes stand for quotes. */
+static json *rules_file(const char *model, const char *normalizer, const char *pre_tokenizer)
+{
+	struct buf b = BUF_INIT;
+	json *j;
+
+	buf_printf(&b, "{'model':%s,'normalizer':%s,'pre_tokenizer':%s}", model, normalizer, pre_tokenizer);
+	for (size_t i = 0; i < b.n; i++)
+		if (b.p[i] == '\'')
+			b.p[i] = '"';
+	j = json_parse(b.p, b.n, "t", &err);
+	buf_free(&b);
+	return j;
+}
+
+#define BYTES_AFTER(p) \
+	"{'type':'Sequence','pretokenizers':[{'type':'Split','pattern':{'Regex':'" p "'},'behavior':'Isolated'}," \
+	"{'type':'ByteLevel','add_prefix_space':false,'use_regex':false}]}"
+
+static void test_closest(void)
+{
+	static const char bpe[] = "{'type':'BPE'}", bytes[] = "{'type':'ByteLevel','add_prefix_space':false}";
+	json *j = rules_file(bpe, "{'type':'NFKC'}", bytes);
+
+	closest(j, "olmo", "normalizer", "another normalizer weighs less than other splitting");
+	json_free(j);
+	j = rules_file(bpe, "{'type':'NFC'}", bytes);
+	closest(j, "olmo", "", "equal rules are closest, and nothing differs");
+	json_free(j);
+	j = rules_file("{'type':'BPE','ignore_merges':true}", "null",
+		       BYTES_AFTER("[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,2}|"
+				   " ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*"));
+	closest(j, "llama-bpe", "pre_tokenizer", "of patterns the most similar is closest");
+	json_free(j);
+	j = rules_file("{'type':'WordPiece'}", "{'type':'BertNormalizer','lowercase':false}",
+		       "{'type':'BertPreTokenizer'}");
+	closest(j, "jina-v2-en", "normalizer", "the kind of model weighs most");
+	json_free(j);
+	closest(NULL, NULL, "", "no file is close to none");
+}
+
 static void test_python(void)
 {
 	static const char src[] = "\"\"\"doc r'\\p{L}'\"\"\"\nPAT = (r\"\"\"'s| ?\\p{L}+\"\"\")\nX = 'NAMES = 1'\n"
@@ -289,6 +342,7 @@ int main(void)
 	test_templates();
 	test_files();
 	test_rules();
+	test_closest();
 	test_python();
 	return tap_done();
 }
