@@ -29,6 +29,7 @@ warnings.filterwarnings('ignore')
 
 from transformers import AutoTokenizer
 
+import public_tokenizers as public
 import random_tokenizers as gen
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -165,53 +166,81 @@ def show(d):
         print('   ', name, open(path).read() if os.path.getsize(path) < 4000 and name != 'merges.txt' else '…')
 
 
+class Tally:
+    differ = theirs = compared = 0
+    refused = {}
+
+
+def compare(batch, d, texts, name):
+    """False when the ids differ. What one side refuses is counted."""
+    try:
+        tok = AutoTokenizer.from_pretrained(d)
+        want = [tok.encode(t) for t in texts] if tok.is_fast else None
+    except BaseException as e:
+        want = None
+        if isinstance(e, KeyboardInterrupt):
+            raise
+    lines, code = ours(batch, d, texts)
+    if want is None:
+        Tally.theirs += 1
+        return True
+    if code:
+        Tally.refused.setdefault(lines[0].replace(d, 'DIR'), []).append(name)
+        return True
+    Tally.compared += 1
+    bad = [i for i, (w, l) in enumerate(zip(want, lines)) if l.split(' ')[0] != json.dumps(w).replace(' ', '')]
+    if not bad:
+        return True
+    Tally.differ += 1
+    i = bad[0]
+    print('folder', name, type(tok).__name__, len(bad), 'differ', repr(texts[i])[:200], '\n  want', want[i][:40], '\n  have', lines[i][:200])
+    show(d)
+    sys.stdout.flush()
+    return False
+
+
+def public_folder(d, name, r):
+    f, config = public.build(name, r)
+    for file, value in (('tokenizer.json', f), ('tokenizer_config.json', config)):
+        with open(os.path.join(d, file), 'w') as out:
+            json.dump(value, out)
+    return [a['content'] for a in f['added_tokens']][:50]
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument('--folders', type=int, default=200)
+    ap.add_argument('--public', type=int, default=0, help='how often each of public_tokenizers.py, in place of random folders')
+    ap.add_argument('--texts', type=int, default=200, help='for each of those')
+    ap.add_argument('--only', default='', help='the public ones with this in their name')
     ap.add_argument('--first', type=int, default=0)
     ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--build', default=os.path.join(ROOT, 'build'))
     ap.add_argument('--keep', action='store_true', help='keep the folders that differ')
     args = ap.parse_args()
-    maker = Maker(os.path.join(args.build, 'tests', 'fixtures'))
     batch = os.path.join(args.build, 'tests', 'tok_batch')
     work = tempfile.mkdtemp(prefix='fuzz-transformers-')
-    differ = theirs = compared = 0
-    refused = {}
-    for k in range(args.first, args.first + args.folders):
-        r = random.Random('%d %d' % (args.seed, k))
-        d = os.path.join(work, str(k))
+    if args.public:
+        names = [(k, n) for k in range(args.first, args.first + args.public) for n in public.PUBLIC if args.only in n]
+    else:
+        maker = Maker(os.path.join(args.build, 'tests', 'fixtures'))
+        names = [(k, '') for k in range(args.first, args.first + args.folders)]
+    for k, name in names:
+        r = random.Random(('%d %d %s' % (args.seed, k, name)).rstrip())
+        d = os.path.join(work, '%s%d' % (name, k))
         os.makedirs(d)
-        maker.folder(r, d)
-        texts = [gen.text(r, WORDS) for _ in range(8)] + ['Hello world', ' the <s>a</s> hello  <|endoftext|>']
-        try:
-            tok = AutoTokenizer.from_pretrained(d)
-            want = [tok.encode(t) for t in texts] if tok.is_fast else None
-        except BaseException as e:
-            want = None
-            if isinstance(e, KeyboardInterrupt):
-                raise
-        lines, code = ours(batch, d, texts)
-        if want is None:
-            theirs += 1
-        elif code:
-            refused.setdefault(lines[0].replace(d, 'DIR'), []).append(k)
+        if name:
+            added = public_folder(d, name, r)
+            texts = [gen.text(r, added) for _ in range(args.texts)]
         else:
-            compared += 1
-            bad = [i for i, (w, l) in enumerate(zip(want, lines)) if l.split(' ')[0] != json.dumps(w).replace(' ', '')]
-            if bad:
-                differ += 1
-                i = bad[0]
-                print('folder', k, type(tok).__name__, len(bad), 'differ', repr(texts[i])[:200], '\n  want', want[i][:40], '\n  have', lines[i][:200])
-                show(d)
-                sys.stdout.flush()
-                if args.keep:
-                    continue
-        shutil.rmtree(d)
-    for why, ks in refused.items():
+            maker.folder(r, d)
+            texts = [gen.text(r, WORDS) for _ in range(8)] + ['Hello world', ' the <s>a</s> hello  <|endoftext|>']
+        if compare(batch, d, texts, '%s %d' % (name, k)) or not args.keep:
+            shutil.rmtree(d)
+    for why, ks in Tally.refused.items():
         print('refused', len(ks), 'times, first', ks[:5], why[:300])
-    print(compared, 'folders compared,', differ, 'differ;', theirs, 'that transformers refuses')
-    return differ > 0
+    print(Tally.compared, 'folders compared,', Tally.differ, 'differ;', Tally.theirs, 'that transformers refuses')
+    return Tally.differ > 0
 
 
 if __name__ == '__main__':

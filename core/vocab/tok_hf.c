@@ -252,7 +252,7 @@ static int load(struct hf *h)
 		return h->err->code;
 	h->t->clean_up = hf_flag(h, "clean_up_tokenization_spaces", h->from_slow && h->cls->convert == CONVERT_BERT);
 	h->t->split_special = hf_flag(h, "split_special_tokens", false);
-	return apply_rule(h);
+	return apply_rule(h) < 0 ? h->err->code : hf_fix_mistral(h);
 }
 
 int tok_open_dir(struct tokenizer *t, const char *dir, struct err *err)

@@ -51,6 +51,9 @@ int hf_read_tokens(struct hf *h);
 /* tok_hf_add.c: gives them to the tokenizer. */
 int hf_add_tokens(struct hf *h);
 
+/* tok_hf_mistral.c: fix_mistral_regex of the configuration, once the tokenizer is complete. */
+int hf_fix_mistral(struct hf *h);
+
 /* tok_slow.c: builds the pipeline from the slow tokenizer's files. HFGGUF_NOT_FOUND names the file that is missing. */
 int hf_convert(struct hf *h);
 /* Its post-processor, once all tokens have their ids. */

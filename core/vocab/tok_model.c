@@ -15,11 +15,12 @@ static int bad_model(struct err *err, const char *what)
 int tok_model_token(struct tokenizer *t, struct tspan token, double number, struct err *err)
 {
 	struct tok_model *m = &t->model;
-	uint32_t id = (uint32_t)number;
+	uint32_t id;
 
 	if (!(number >= 0) || number > TOK_MAX_ID || floor(number) != number)
 		return err_set(err, HFGGUF_RANGE, "tokenizer.json: token \"%.*s\" has id %.17g; ids go up to %d",
 			       (int)(token.n < 100 ? token.n : 100), token.p, number, TOK_MAX_ID);
+	id = (uint32_t)number;
 	if (id >= m->cap_token) {
 		uint32_t cap = id < 1024 ? 1024 : id + id / 2;
 		struct tspan *v = realloc(m->token, cap * sizeof(*v));

@@ -52,6 +52,7 @@ static void test_damaged_files(void)
 	buf_free(&b);
 	refused_model(BPE("", "'a':2147483648", ""), "2147483648", "an id of 2^31 is refused, and named");
 	refused_model(BPE("", "'a':-1", ""), "id -1", "a negative id is refused");
+	refused_model(BPE("", "'a':1e309", ""), "id inf", "an id beyond all numbers is refused");
 	refused_model(BPE("", "'a':0.5", ""), "0.5", "an id that is no integer is refused");
 	refused_model(BPE("", "'a':0", "'a b'"), "merge 0", "a merge of tokens that are not there is refused");
 	refused_model(BPE("", "'a':0", "'a'"), "merge 0", "a merge of one token is refused");
