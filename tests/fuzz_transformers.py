@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -168,7 +169,7 @@ def show(d):
 
 class Tally:
     differ = theirs = compared = 0
-    refused = {}
+    refused, reasons = {}, {}
 
 
 def compare(batch, d, texts, name):
@@ -180,6 +181,7 @@ def compare(batch, d, texts, name):
         want = None
         if isinstance(e, KeyboardInterrupt):
             raise
+        Tally.reasons.setdefault(str(e).replace(d, 'DIR')[:200], []).append(name)
     lines, code = ours(batch, d, texts)
     if want is None:
         Tally.theirs += 1
@@ -212,7 +214,7 @@ def main():
     ap.add_argument('--folders', type=int, default=200)
     ap.add_argument('--public', type=int, default=0, help='how often each of public_tokenizers.py, in place of random folders')
     ap.add_argument('--texts', type=int, default=200, help='for each of those')
-    ap.add_argument('--only', default='', help='the public ones with this in their name')
+    ap.add_argument('--only', default='', help='the public ones whose name this expression matches')
     ap.add_argument('--first', type=int, default=0)
     ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--build', default=os.path.join(ROOT, 'build'))
@@ -221,7 +223,7 @@ def main():
     batch = os.path.join(args.build, 'tests', 'tok_batch')
     work = tempfile.mkdtemp(prefix='fuzz-transformers-')
     if args.public:
-        names = [(k, n) for k in range(args.first, args.first + args.public) for n in public.PUBLIC if args.only in n]
+        names = [(k, n) for k in range(args.first, args.first + args.public) for n in public.PUBLIC if re.search(args.only, n)]
     else:
         maker = Maker(os.path.join(args.build, 'tests', 'fixtures'))
         names = [(k, '') for k in range(args.first, args.first + args.folders)]
@@ -239,6 +241,8 @@ def main():
             shutil.rmtree(d)
     for why, ks in Tally.refused.items():
         print('refused', len(ks), 'times, first', ks[:5], why[:300])
+    for why, ks in Tally.reasons.items():
+        print('refused by transformers', len(ks), 'times, first', ks[:5], why)
     print(Tally.compared, 'folders compared,', Tally.differ, 'differ;', Tally.theirs, 'that transformers refuses')
     return Tally.differ > 0
 

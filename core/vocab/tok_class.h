@@ -22,6 +22,8 @@ enum tok_rule {
 	RULE_PREFIX,    /* add_prefix_space replaces every one in the pre-tokenizer (Bloom, Cohere) */
 	RULE_T5,        /* <extra_id_N> tokens */
 	RULE_CODE_LLAMA,
+	RULE_LANG_FIRST, /* the post-processor is made anew: src_lang, the text, eos_token */
+	RULE_LANG_LAST,  /* the text, eos_token, src_lang */
 	RULE_REFUSED,   /* languages, other segmenters: not done here */
 };
 
@@ -41,12 +43,17 @@ struct tok_class {
 	 * first. */
 	const char *forms, *slow_forms;
 	const char *extra;              /* additional_special_tokens, separated by spaces */
+	enum tok_extra { EXTRA_DEFAULT, EXTRA_BEFORE, EXTRA_BEHIND } where; /* none listed; of those that are listed */
+	const char *lang;               /* RULE_LANG_…: src_lang where the configuration has none */
 	enum tok_rule rule;
 	bool add_bos, add_eos;          /* RULE_BOS_EOS: defaults */
 	enum tok_convert convert;
 	const char *vocab_file, *merges_file;
 	const char *model_types;        /* of config.json that mean this class */
 };
+
+/* Language codes, separated by spaces. */
+extern const char tok_mbart_languages[], tok_mbart50_languages[], tok_nllb_languages[];
 
 /* The row of a class name, with or without "Fast"; NULL when transformers has no such fast class. */
 const struct tok_class *tok_class_find(const char *name);

@@ -135,6 +135,16 @@ static int rule_bos_eos(struct hf *h)
 	return hf_template(h, pieces, n, false);
 }
 
+static int rule_language(struct hf *h, bool first)
+{
+	const char *lang = json_str_or(h->config, "src_lang", h->cls->lang), *eos = hf_special(h, SPECIAL_EOS);
+	const char *const pieces[] = { first ? lang : "$A", first ? "$A" : eos, first ? eos : lang };
+
+	if (!eos)
+		return err_set(h->err, HFGGUF_CORRUPT, "tokenizer_config.json: eos_token is missing");
+	return hf_template(h, pieces, 3, false);
+}
+
 static void rule_bert(struct hf *h)
 {
 	const json *accents = json_some(h->config, "strip_accents");
@@ -157,6 +167,10 @@ static int apply_rule(struct hf *h)
 		if (!strcmp(h->cls->name, "Cohere") && hf_flag(h, "add_prefix_space", false))
 			force_prefix_space(h->t->pre);
 		return rule_bos_eos(h);
+	case RULE_LANG_FIRST:
+		return rule_language(h, strcmp(h->cls->name, "Nllb") || !hf_flag(h, "legacy_behaviour", false));
+	case RULE_LANG_LAST:
+		return rule_language(h, false);
 	case RULE_BERT:
 	case RULE_MPNET:
 		rule_bert(h);

@@ -267,11 +267,21 @@ static bool add_string(struct hf *h, const char *text, size_t n)
 	return (token.text.p && vec_push(&h->additional, token)) || (err_nomem(h->err), false);
 }
 
+static bool add_class_extra(struct hf *h)
+{
+	for (const char *w = h->cls->extra; w && *w; w += strcspn(w, " "), w += *w == ' ')
+		if (!add_string(h, w, strcspn(w, " ")))
+			return false;
+	return true;
+}
+
 static int read_additional(struct hf *h)
 {
 	const json *list = json_get(h->config, "additional_special_tokens");
-	const char *w = h->cls->extra;
+	bool none = h->cls->lang ? !list || json_is_null(list) : !list;
 
+	if (h->cls->where == EXTRA_BEFORE && !add_class_extra(h))
+		return h->err->code;
 	json_for(item, list)
 	{
 		struct hf_token token;
@@ -281,9 +291,8 @@ static int read_additional(struct hf *h)
 		if (!vec_push(&h->additional, token))
 			return err_nomem(h->err);
 	}
-	for (; !list && w && *w; w += strcspn(w, " "), w += *w == ' ')
-		if (!add_string(h, w, strcspn(w, " ")))
-			return h->err->code;
+	if ((h->cls->where == EXTRA_BEHIND || (h->cls->where == EXTRA_DEFAULT && none)) && !add_class_extra(h))
+		return h->err->code;
 	/* extra_special_tokens: {"image_token": "<image>"} */
 	list = json_get(h->config, "extra_special_tokens");
 	if (!cJSON_IsObject(list))

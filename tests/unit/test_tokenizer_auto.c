@@ -33,10 +33,27 @@ static void test_transformers(void)
 	expect("a", "a", true, "add_prefix_space of the configuration, false by default, beats the file");
 	put_config("{'tokenizer_class':'GPT2Tokenizer','add_prefix_space':true}");
 	expect("a", "\xc4\xa0" "a", true, "add_prefix_space can be switched on");
-	put_config("{'tokenizer_class':'MBartTokenizer'}");
+	put_config("{'tokenizer_class':'PegasusTokenizer'}");
 	t = open_it();
 	ok(!t, "a class that would need more is refused");
 	tokenizer_close(t);
+	drop_file("tokenizer_config.json");
+	drop_file("tokenizer.json");
+}
+
+static void test_languages(void)
+{
+	put_tokenizer((struct parts){ .model = BPE("", "'a':0,'</s>':1,'en_XX':2,'de_DE':3", "") });
+	put_config("{'tokenizer_class':'MBartTokenizer'}");
+	expect("a", "a|</s>|en_XX", true, "MBartTokenizer puts the language behind");
+	put_config("{'tokenizer_class':'MBart50Tokenizer','src_lang':'de_DE'}");
+	expect("a", "de_DE|a|</s>", true, "MBart50Tokenizer puts it in front");
+	put_config("{'tokenizer_class':'NllbTokenizerFast'}");
+	expect("a fra_Latn", "eng_Latn|a|fra_Latn|</s>", true, "NllbTokenizer adds its languages");
+	put_config("{'tokenizer_class':'NllbTokenizer','legacy_behaviour':true,'src_lang':'fra_Latn'}");
+	expect("a", "a|</s>|fra_Latn", true, "legacy_behaviour puts the language behind");
+	put_config("{'tokenizer_class':'XGLMTokenizer','additional_special_tokens':['<new>']}");
+	expect("a<madeupword6>", "a|<madeupword6>", true, "XGLMTokenizer adds its words besides those listed");
 	drop_file("tokenizer_config.json");
 	drop_file("tokenizer.json");
 }
@@ -200,6 +217,7 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 1;
 	test_transformers();
+	test_languages();
 	test_slow();
 	test_llama_model();
 	test_t5_model();
