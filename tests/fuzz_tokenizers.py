@@ -26,6 +26,8 @@ from tokenizers import Tokenizer
 import random_tokenizers as gen
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
 def ours(batch, directory, texts, special):
     data = b''.join(struct.pack('<I', len(t.encode())) + t.encode() for t in texts)
     run = subprocess.run([batch, directory] + ([] if special else ['--nospecial']), input=data, capture_output=True)
@@ -101,17 +103,27 @@ def dump(path, f):
         json.dump(f, out)
 
 
+def slow(d):
+    """The library's tokenizer that transformers 4.57.6 makes of a folder with vocab.json and merges.txt."""
+    from transformers import AutoTokenizer
+    return AutoTokenizer.from_pretrained(d).backend_tokenizer
+
+
 def real(batch, work, d, n, seed):
     """The file alone: what tokenizer_config.json changes is compared with transformers elsewhere."""
-    r = random.Random(seed)
+    r = random.Random('%s %s' % (seed, os.path.basename(d.rstrip('/'))))
     path = os.path.join(d, 'tokenizer.json')
-    link(os.path.join(work, 'tokenizer.json'), path)
-    dump(os.path.join(work, 'tokenizer_config.json'), prefix_space(json.load(open(path))))
-    tok = Tokenizer.from_file(path)
-    tok.no_truncation()
-    tok.no_padding()
+    folder = work
+    if os.path.exists(path):
+        link(os.path.join(work, 'tokenizer.json'), path)
+        dump(os.path.join(work, 'tokenizer_config.json'), prefix_space(json.load(open(path))))
+        tok = Tokenizer.from_file(path)
+        tok.no_truncation()
+        tok.no_padding()
+    else:
+        folder, tok = d, slow(d)
     extra = [a.content for a in tok.get_added_tokens_decoder().values()][:50]
-    same = compare(d, batch, work, tok, [gen.text(r, extra) for _ in range(n)])
+    same = compare(d, batch, folder, tok, [gen.text(r, extra) for _ in range(n)])
     print(d, n, 'texts', 'the same' if same else 'DIFFER', flush=True)
 
 
@@ -140,7 +152,7 @@ def main():
     args = ap.parse_args()
     work = tempfile.mkdtemp(prefix='fuzz-tokenizers-')
     batch = args.batch
-    dirs = [d for d in args.dirs if os.path.exists(os.path.join(d, 'tokenizer.json'))]
+    dirs = [d for d in args.dirs if os.path.isdir(d)]
     few = max(args.texts // 20, 10)
     for d in dirs:
         real(batch, work, d, args.texts, args.seed)
@@ -149,7 +161,8 @@ def main():
             r = random.Random('%s %d %d' % (kind, args.seed, k))
             made(batch, work, '%s %d' % (kind, k), make(r), few, r)
     if args.mutants and dirs:
-        files = [json.load(open(os.path.join(d, 'tokenizer.json'))) for d in dirs]
+        paths = [os.path.join(d, 'tokenizer.json') for d in dirs]
+        files = [json.load(open(path)) for path in paths if os.path.exists(path)]
         for k in range(args.mutants):
             r = random.Random('mutant %d %d' % (args.seed, k))
             made(batch, work, 'mutant %d' % k, gen.mutant(r, files[k % len(files)], files), few, r)

@@ -28,7 +28,44 @@ def char(r):
     return chr(r.randint(0xE000, 0x10FFFF))
 
 
+MARKS = [(0x300, 0x36F), (0x483, 0x489), (0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x65F), (0x93C, 0x94D), (0xE38, 0xE4E), (0xF71, 0xF84),
+         (0x1AB0, 0x1ACE), (0x1DC0, 0x1DFF), (0x20D0, 0x20F0), (0x302A, 0x302F), (0x3099, 0x309A), (0xFE00, 0xFE0F), (0xFE20, 0xFE2F),
+         (0x1D165, 0x1D169), (0x16AF0, 0x16AF4)]
+EMOJI = ['👍🏽', '👩🏿‍🚀', '❤️', '1️⃣', '#⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '👨‍👨‍👧', '🇯🇵🇫🇷', '☺', '🫠', '🧑‍🤝‍🧑', '✈︎', '🅰', '〰️']
+CONTROLS = [chr(c) for c in [*range(0x20), *range(0x7F, 0xA0), 0xAD, 0x61C, 0x200B, 0x200C, 0x200E, 0x2060, 0x2066, 0xFEFF, 0xFFF9, 0xE0001]]
+
+
+def marked(r):
+    """Bases, composed or not, with marks that may be in any order."""
+    out = ''
+    for _ in range(r.randint(1, 4)):
+        out += r.choice(['a', 'E', 'o', 'ế', 'Å', 'ﬁ', 'א', 'ب', 'क', 'か', '가', 'ᄀ', 'ᅡ', 'ᆨ', '𝅘', char(r)])
+        out += ''.join(chr(r.randint(*r.choice(MARKS))) for _ in range(r.randint(0, 5)))
+    return out
+
+
+def long_word(r):
+    a, b = r.choice(SCRIPTS)
+    few = [chr(r.randint(a, b)) for _ in range(r.randint(1, 30))]
+    return ''.join(r.choice(few) for _ in range(r.randint(40, 400)))
+
+
+def rare_piece(r):
+    k = r.random()
+    if k < .1:
+        return long_word(r)
+    if k < .3:
+        return ''.join(r.choice('0123456789٣७³½Ⅷ') if k < .2 else r.choice('0123456789') for _ in range(r.randint(4, 60)))
+    if k < .55:
+        return marked(r)
+    if k < .75:
+        return ''.join(r.choice(EMOJI) for _ in range(r.randint(1, 4)))
+    return ''.join(r.choice(CONTROLS + [' ', 'a']) for _ in range(r.randint(1, 6)))
+
+
 def piece(r, extra):
+    if r.random() < .2:
+        return rare_piece(r)
     k = r.random()
     if k < 0.25:
         return r.choice(SPACES)
@@ -272,12 +309,6 @@ def decoder(r, depth=0):
             {'type': 'Replace', 'pattern': pattern(r), 'content': r.choice(['', ' ', 'x'])}, {'type': 'ByteFallback'}, {'type': 'Fuse'},
             {'type': 'Strip', 'content': r.choice(' a'), 'start': r.randint(0, 2), 'stop': 0},
             {'type': 'CTC', 'pad_token': '<unk>', 'word_delimiter_token': 'a', 'cleanup': r.random() < .5}][k]
-
-
-def random_file(r):
-    return {'version': '1.0', 'truncation': None, 'padding': None, 'added_tokens': added_tokens(r),
-            'normalizer': r.choice([None, normalizer(r)]), 'pre_tokenizer': r.choice([None, pre_tokenizer(r), pre_tokenizer(r)]),
-            'post_processor': post_processor(r), 'decoder': decoder(r), 'model': model(r)}
 
 
 def random_file(r):

@@ -243,6 +243,50 @@ static void test_files(void)
 	end();
 }
 
+static void token_is(size_t at, const char *text, int type, const char *what)
+{
+	const struct kv *tokens = kv_find(&kv, "tokenizer.ggml.tokens"), *types = kv_find(&kv, "tokenizer.ggml.token_type");
+	const struct text *have = tokens && at < tokens->n ? (const struct text *)tokens->items + at : NULL;
+
+	if (!ok(have && types && !strcmp(have->p, text) && ((const int32_t *)types->items)[at] == type, "%s", what))
+		tap_note("token %zu is %s; %s", at, have ? have->p : "missing", err.msg);
+}
+
+static void test_dna(void)
+{
+	static const char text[] =
+		"{\"added_tokens\":[{\"id\":2,\"content\":\"<|endoftext|>\",\"single_word\":false,\"lstrip\":false,"
+		"\"rstrip\":false,\"normalized\":false,\"special\":true}],\"model\":{\"type\":\"BPE\","
+		"\"vocab\":{\"a\":0,\"b\":1,\"<|endoftext|>\":2,\"T\":3},\"merges\":[]}}";
+
+	begin("{\"vocab_size\":130}");
+	in.pre = "gpt-2";
+	put("tokenizer.json", text);
+	put("tokenizer_config.json", "{\"tokenizer_class\":\"HybridDNATokenizer\",\"k\":1}");
+	vocab_hybriddna(&in, &err);
+	token_is(2, "<|endoftext|>", TOKEN_CONTROL, "DNA: the base vocabulary comes first");
+	token_is(4, "<dna>", TOKEN_NORMAL, "DNA: then the marks");
+	token_is(8, "T\xee\x80\x80", TOKEN_NORMAL, "DNA: a k-mer is marked, in the order A, T, C, G");
+	token_is(11, "<unused_0>", TOKEN_NORMAL, "DNA: unused tokens fill up to 128");
+	token_is(128, "[PAD128]", TOKEN_UNUSED, "DNA: padding up to vocab_size");
+	end();
+
+	begin("{\"vocab_size\":127}");
+	in.pre = "gpt-2";
+	put("tokenizer.json", text);
+	put("dna_config.json", "{\"k\":1}");
+	ok(vocab_hybriddna(&in, &err) == HFGGUF_CORRUPT && strstr(err.msg, "127") && strstr(err.msg, "128"),
+	   "DNA: more tokens than vocab_size are refused with both numbers");
+	end();
+
+	begin("{\"vocab_size\":127}");
+	in.pre = "gpt-2";
+	put("tokenizer.json", text);
+	put("dna_config.json", "{\"k\":40}");
+	ok(vocab_hybriddna(&in, &err) == HFGGUF_UNSUPPORTED, "DNA: words of 40 bases are refused");
+	end();
+}
+
 static void test_rules(void)
 {
 	static const char text[] = "{\"normalizer\":{\"type\":\"NFC\"},\"pre_tokenizer\":{\"type\":\"ByteLevel\","
@@ -341,6 +385,7 @@ int main(void)
 	test_merges();
 	test_templates();
 	test_files();
+	test_dna();
 	test_rules();
 	test_closest();
 	test_python();
