@@ -231,6 +231,19 @@ bpe() {
 config_with() { echo "f['tokenizer_config.json'] = {'json': {'tokenizer_class': 'LlamaTokenizer', 'bos_token': '<s>', $1}}"; }
 no_template() { config_with "'eos_token': '</s>'"; }
 
+@test "c16: a Jina model whose pre-tokenizer is Whitespace names it so, whatever its hash" {
+	variant jina-embeddings-v2-small-en 'del f["vocab.txt"], f["special_tokens_map.json"]' 'c["vocab_size"] = 9' \
+		'w["embeddings.word_embeddings.weight"][1][0] = 9' \
+		'f["tokenizer_config.json"] = {"json": dict(tokenizer_class="RobertaTokenizer", bos_token="<s>", eos_token="</s>")}' \
+		'special = [dict(id=i, content=t, single_word=False, lstrip=False, rstrip=False, normalized=False, special=True)
+			for i, t in enumerate(("<s>", "</s>", "<unk>"))]' \
+		'f["tokenizer.json"] = {"json": dict(version="1.0", added_tokens=special, pre_tokenizer=dict(type="Whitespace"),
+			model=dict(type="BPE", unk_token="<unk>", merges=[["a", "b"]],
+			vocab=dict(zip(("<s>", "</s>", "<unk>", "a", "b", "ab", "<x>"), range(7)))))}'
+	is_sum 76caf7f04299eba6c1835a3a86acbf16604c78d9f7e7de5cca90cd4da5ca0abd
+	assert_equal "$(key_of tokenizer.ggml.pre)" '"whitespace"'
+}
+
 @test "c17: a template in tokenizer_config.json comes before all files" {
 	for file in 'f["chat_template.jinja"] = "JINJA"' 'f["additional_chat_templates/tool_use.jinja"] = "TOOL"' \
 		'f["chat_template.json"] = {"json": {"chat_template": "FROM JSON"}}'; do
