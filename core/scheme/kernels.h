@@ -50,7 +50,7 @@ struct scheme_kernels {
 	void (*lookup2)(const uint8_t *w, size_t n, unsigned shift, const float *table, float *out);
 	/* n columns of n_rows (1…8) rows, out_pitch apart. */
 	void (*tile)(const struct tile *t, size_t n, unsigned n_rows, float *out, size_t out_pitch);
-	/* n GGUF blocks of 32 or 64 4-bit floats (blocks.c), from two a byte in their order and 1 or 4 scales a block. */
+	/* n GGUF blocks of 32 or 64 4-bit floats (blocks.c), from two a byte in order and 1 or 4 scales a block. */
 	void (*mxfp4)(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out);
 	void (*nvfp4)(const uint8_t *codes, const uint8_t *scales, size_t n, uint8_t *out);
 	void (*f8_e4m3)(const uint8_t *w, size_t n, float scale, float *out);

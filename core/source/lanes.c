@@ -222,8 +222,8 @@ static struct lane *get(struct lanes *l, const struct source *s, const struct ga
 	return lane;
 }
 
-/* Rows of n bytes, at most TILE_BYTES. A call of memcpy a row would cost more than all the rest: pieces of a fixed size,
- * two a row, that overlap when n is no power of two. */
+/* Rows of n bytes, at most TILE_BYTES. A call of memcpy a row would cost more than all the rest: pieces of a fixed
+ * size, two a row, that overlap when n is no power of two. */
 static void copy_rows(char *out, uint64_t out_pitch, const char *in, uint64_t n, uint64_t n_rows)
 {
 #define ROWS(size)                                                                       \

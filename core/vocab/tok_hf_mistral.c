@@ -1,6 +1,6 @@
 /*
- * Tokenizers of Mistral's were published with a pattern that splits unlike their own library's. transformers replaces it
- * when tokenizer_config.json says "fix_mistral_regex" and config.json is one of such a model.
+ * Tokenizers of Mistral's were published with a pattern that splits unlike their own library's. transformers replaces
+ * it when tokenizer_config.json says "fix_mistral_regex" and config.json is one of such a model.
  */
 #include "core/vocab/tok_hf.h"
 

@@ -245,7 +245,8 @@ static void test_files(void)
 
 static void token_is(size_t at, const char *text, int type, const char *what)
 {
-	const struct kv *tokens = kv_find(&kv, "tokenizer.ggml.tokens"), *types = kv_find(&kv, "tokenizer.ggml.token_type");
+	const struct kv *tokens = kv_find(&kv, "tokenizer.ggml.tokens");
+	const struct kv *types = kv_find(&kv, "tokenizer.ggml.token_type");
 	const struct text *have = tokens && at < tokens->n ? (const struct text *)tokens->items + at : NULL;
 
 	if (!ok(have && types && !strcmp(have->p, text) && ((const int32_t *)types->items)[at] == type, "%s", what))
