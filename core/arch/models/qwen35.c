@@ -271,6 +271,8 @@ static const struct tensor *tile(struct conv *c, const struct tensor *t, int axi
 			(unsigned long long)head_dim);
 		return NULL;
 	}
+	if (pair_a(t) && a == t->n_dims - 1) /* columns of an adapter's product are those of its lora_A */
+		return t_pair(&c->b, tile(c, pair_a(t), a, h, head_dim), pair_b(t));
 	memcpy(dims, t->dims, sizeof(dims[0]) * (size_t)a);
 	dims[a] = h->n_k;
 	dims[a + 1] = h->n_v / h->n_k;
