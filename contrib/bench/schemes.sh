@@ -20,7 +20,7 @@ made() {
 # spent COMMAND...: its CPU time, user and system, in seconds; nothing when it fails.
 spent() {
 	local TIMEFORMAT='%U %S' times
-	times=$({ time "$@" >/dev/null 2>&3; } 2>&1) 3>"$TMP/err" && awk '{ print $1 + $2 }' <<<"$times"
+	times=$({ time "$@" >/dev/null 2>"$TMP/err"; } 2>&1) && awk '{ print $1 + $2 }' <<<"$times"
 }
 
 convert() {

@@ -11,6 +11,7 @@ enum {
 	WIDTH_MAX = 4 << 10,   /* a row's part costs little more than one of a few bytes */
 	TILE_BYTES = 64,
 	SHORT_ROW = 8 << 10,   /* rows this long are in one or two pages */
+	SERVED_LATELY = 16,    /* gathers since a lane served one: somebody reads on, into the next matrix, too */
 	GAP_MAX = 2 << 10,     /* what is cheaper read than skipped */
 	CHUNK_BYTES = 256 << 10,
 	MATRIX_MIN = 32 << 10,
@@ -42,7 +43,7 @@ struct lane {
 struct lanes {
 	pthread_mutex_t lock; /* of all but the data of lanes that are filling or have users */
 	pthread_cond_t filled;
-	uint64_t clock;
+	uint64_t clock, served; /* when a lane last served a gather */
 	struct stream streams[N_STREAMS];
 	struct lane lanes[N_LANES];
 };
@@ -99,6 +100,14 @@ static unsigned note(struct lanes *l, const struct gather *g)
 	}
 	*s = (struct stream){ g->file, g->offset, g->stride, g->n_rows, g->lead, l->clock, 0 };
 	return 0;
+}
+
+static bool is_sequence(struct lanes *l, const struct gather *g)
+{
+	unsigned streak = note(l, g);
+	bool lately = l->served && l->clock - l->served < SERVED_LATELY;
+
+	return streak >= (g->stride <= SHORT_ROW ? STREAK_WHOLE : STREAK) || (lately && (streak || !g->lead));
 }
 
 /* ---- filling ---- */
@@ -270,7 +279,7 @@ int lanes_read(struct lanes *l, const struct source *s, const struct gather *g, 
 		return 0;
 	pthread_mutex_lock(&l->lock);
 	l->clock++;
-	may_fill = note(l, g) >= (g->stride <= SHORT_ROW ? STREAK_WHOLE : STREAK);
+	may_fill = is_sequence(l, g);
 	for (uint64_t at = g->lead / width * width; at < end; at += width) {
 		struct gather key = *g;
 		struct lane *lane;
@@ -285,6 +294,7 @@ int lanes_read(struct lanes *l, const struct source *s, const struct gather *g, 
 		pthread_mutex_unlock(&l->lock);
 		copy(lane, g, buf);
 		pthread_mutex_lock(&l->lock);
+		l->served = l->clock;
 		lane->users--;
 	}
 	pthread_mutex_unlock(&l->lock);

@@ -103,6 +103,36 @@ static void test_alone(void)
 	   ROWS * N);
 }
 
+/* What the first gather from the left of a matrix reads, when another was read up to its right just before or not. */
+static uint64_t begun(bool read_on)
+{
+	enum { STRIDE = 40000, N = 48, SKIPPED = 100 };
+	struct gather g = { 0, HEAD + SKIPPED * STRIDE, STRIDE, ROWS - SKIPPED, 0, N };
+	static uint8_t out[ROWS * N];
+	struct err err = ERR_INIT;
+	bool good = make(STRIDE);
+	uint64_t before;
+
+	for (uint64_t at = STRIDE - 20 * N; at < STRIDE - N && good && read_on; at += N)
+		good = gather(STRIDE, at, N);
+	before = bytes_read();
+	good = good && !source_gather(&src, &g, out, &err);
+	for (uint64_t i = 0; i < sizeof(out) - SKIPPED * N && good; i++)
+		good = out[i] == byte_at(SKIPPED + i / N, i % N);
+	ok(good, "the left of a matrix%s: all bytes", read_on ? " after another" : "");
+	return bytes_read() - before;
+}
+
+static void test_next(void)
+{
+	uint64_t alone = begun(false), next = begun(true);
+
+	ok(alone < ROWS * 48 + 4096, "the first gather from a matrix reads no more than it needs: %llu bytes",
+	   (unsigned long long)alone);
+	ok(next > ROWS * 1024, "but a lane, when the matrix before was read by lanes: %llu bytes",
+	   (unsigned long long)next);
+}
+
 static void *reader(void *arg)
 {
 	static const uint64_t stride = 12000, step = 48;
@@ -160,6 +190,7 @@ int main(void)
 	test_sequence(5000, 12, 1, "a small matrix");
 	test_sequence(700, 700, 1, "whole rows");
 	test_alone();
+	test_next();
 	test_threads();
 	test_change();
 	lanes_free(src.lanes);
