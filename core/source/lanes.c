@@ -7,7 +7,7 @@
 enum {
 	N_LANES = 6,
 	N_STREAMS = 16,
-	LANE_BYTES = 8 << 20,  /* kept of a stream */
+	LANE_BYTES = 12 << 20, /* kept of a stream */
 	WIDTH_MAX = 4 << 10,   /* a row's part costs little more than one of a few bytes */
 	TILE_BYTES = 64,
 	SHORT_ROW = 8 << 10,   /* rows this long are in one or two pages */
