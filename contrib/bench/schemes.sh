@@ -2,9 +2,9 @@
 # Times reading quantized checkpoints as bf16: schemes.sh [NAME...]. Prints TSV: scheme, ours, the reference's (GB of output a
 # second of one core), ratio.
 #
-# Models have one layer of Llama-7B's shape: 0.36 GB of output each, in the page cache. A time is user CPU time, ours the best
-# of three `hfgguf cat -o outtype=bf16,threads=1`, so that a loaded machine changes it little. With REFERENCE=folder of
-# llama.cpp's sources (and PYTHON=one that has what its converter imports) that converts the same folder in the same run;
+# Models have one layer of Llama-7B's shape: 0.36 GB of output each, in the page cache. A time is CPU time, user and system, so
+# that a loaded machine changes it less; ours is the best of three `hfgguf cat -o outtype=bf16,threads=1`. With
+# HFGGUF_REFERENCE=folder of llama.cpp's sources (and HFGGUF_REFERENCE_PYTHON) that converts the same folder in the same run;
 # what it takes for a tiny model, most of it imports, is not counted. "-": it refuses the scheme.
 . "$(dirname "$0")/../../tests/lib.bash"
 scratch
@@ -24,7 +24,7 @@ spent() {
 }
 
 convert() {
-	OMP_NUM_THREADS=1 spent "${PYTHON:-python3}" "$REFERENCE/convert_hf_to_gguf.py" "$1" --outtype bf16 --outfile "$TMP/out.gguf"
+	OMP_NUM_THREADS=1 spent "${HFGGUF_REFERENCE_PYTHON:-python3}" "$HFGGUF_REFERENCE/convert_hf_to_gguf.py" "$1" --outtype bf16 --outfile "$TMP/out.gguf"
 }
 
 ours() {
@@ -55,7 +55,7 @@ for name; do
 	model=$(made "$name" $hidden $ff 1) || exit
 	cat "$model"/*.safetensors >/dev/null
 	theirs='' tiny=''
-	[[ ! $REFERENCE ]] || { theirs=$(convert "$model") && tiny=$(convert "$(made "$name")"); } || theirs=''
+	[[ ! $HFGGUF_REFERENCE ]] || { theirs=$(convert "$model") && tiny=$(convert "$(made "$name")"); } || theirs=''
 	row "$name" "$("$HFGGUF" ls "$model" -o outtype=bf16 | awk '{ print $1 }')" "$(ours "$model")" "$theirs" "$tiny"
 	rm -rf "$TMP/$hidden" "$TMP/out.gguf"
 done
