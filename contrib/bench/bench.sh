@@ -226,7 +226,7 @@ busy_part() {
 		read_file this map "$file"
 		note_time busy "${best[this]}"
 		share=$(calc "($(stat_of "$TMP/busy" compute_ns) - $before) / 1e9 / ${best[this]}" 2)
-		if (($(calc "$share > $most" 0))); then most=$share; fi
+		if (($(calc "$most < $share" 0))); then most=$share; fi
 		"$TOOLS/check_kernels" --bench --tsv 2>/dev/null | grep -v '^type' >"$TMP/kernels.$i"
 	done
 	unmount "$TMP/busy"
