@@ -17,6 +17,10 @@ static bool buf_room(struct buf *b, size_t n)
 		return false;
 	if (b->cap - b->n > n)
 		return true;
+	if (b->max && (n > b->max || b->n > b->max - n)) {
+		b->failed = b->full = true;
+		return false;
+	}
 	if (__builtin_add_overflow(b->n, n, &want) || __builtin_add_overflow(want, want / 2 + 64, &want)) {
 		b->failed = true;
 		return false;

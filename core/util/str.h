@@ -12,10 +12,12 @@
 struct buf {
 	char *p; /* always NUL-terminated once something was added */
 	size_t n, cap;
-	bool failed; /* an allocation failed; later additions do nothing */
+	bool failed; /* an allocation failed, or it is full; later additions do nothing */
+	bool full;   /* it would have grown beyond max */
+	size_t max;  /* 0: no limit */
 };
 
-#define BUF_INIT { NULL, 0, 0, false }
+#define BUF_INIT { NULL, 0, 0, false, false, 0 }
 
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_puts(struct buf *b, const char *s);

@@ -156,6 +156,9 @@ struct tok_run {
 	struct tok_matcher *matcher;
 	struct bpe_work *bpe;
 	struct buf scratch; /* of the models */
+	size_t limit;       /* of a text in between, in bytes, and of ids */
+	size_t made;        /* while decoding: bytes in mem */
+	size_t ids_end;     /* there must not be more */
 	struct token_ids *ids;
 	struct err *err;
 };
@@ -172,6 +175,11 @@ struct tok_ntext {
 struct tok_run *tok_run_new(const struct tokenizer *t, struct token_ids *ids, struct err *err);
 void tok_run_free(struct tok_run *r);
 bool tok_emit(struct tok_run *r, uint32_t id);
+/* A tokenizer's own texts may multiply what it is given: for len bytes, more than this is refused. */
+void tok_run_limit(struct tok_run *r, size_t len);
+bool tok_too_long(struct tok_run *r); /* false, with an error set */
+/* The same for a buffer that failed: it was too long or memory is out. */
+bool tok_failed(struct tok_run *r, const struct buf *b);
 
 /* tok_norm.c */
 bool tok_normalize(struct tok_run *r, const struct tok_node *n, struct tok_ntext *t);
@@ -205,7 +213,7 @@ void bpe_work_free(struct bpe_work *w);
 struct bpe_merges *bpe_merges_new(struct arena *mem, size_t n);
 void bpe_merges_set(struct bpe_merges *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id, bool replace);
 void bpe_merges_fetch(const struct bpe_merges *m, uint32_t left, uint32_t right); /* to the cache, before set */
-struct trie *unigram_trie_new(const struct tok_model *m);
+struct trie *unigram_trie_new(const struct tok_model *m, struct err *err);
 
 /* tok_post.c */
 bool tok_post_process(struct tok_run *r, const struct tok_node *n, size_t start);

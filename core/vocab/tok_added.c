@@ -183,6 +183,8 @@ int tok_added_finish(struct tokenizer *t, struct err *err)
 	for (size_t i = 0; ok && i < a->classic.n; i++)
 		ok = add_pattern(r, a, &a->classic.v[i]);
 	tok_run_free(r);
+	if (trie_full(a->raw) || trie_full(a->normalized))
+		return err_set(err, HFGGUF_RANGE, "the added tokens are too long altogether");
 	return ok ? 0 : err_nomem(err);
 }
 

@@ -15,8 +15,14 @@ static const char REPLACEMENT[] = "\xef\xbf\xbd";
 
 static bool keep_text(struct tok_run *r, struct words *out, struct buf *b)
 {
-	struct tspan s = { b->failed ? NULL : arena_memdup(r->mem, b->p, b->n), b->n };
+	struct tspan s;
 
+	r->made += b->n;
+	if (b->full || r->made > r->limit * 16) {
+		buf_free(b);
+		return tok_too_long(r);
+	}
+	s = (struct tspan){ b->failed ? NULL : arena_memdup(r->mem, b->p, b->n), b->n };
 	buf_free(b);
 	return (s.p && vec_push(&out->list, s)) || (err_nomem(r->err), false);
 }
@@ -57,7 +63,7 @@ static void replace_all(struct buf *out, struct tspan s, struct tspan from, cons
 static bool dec_bpe(struct tok_run *r, const struct tok_node *n, const struct words *in, struct words *out)
 {
 	for (size_t i = 0; i < in->list.n; i++) {
-		struct buf b = BUF_INIT;
+		struct buf b = { .max = r->limit };
 
 		replace_all(&b, in->list.v[i], n->text, i + 1 == in->list.n ? "" : " ");
 		if (!keep_text(r, out, &b))
@@ -115,7 +121,7 @@ static void add_lossy(struct buf *out, const char *p, size_t n)
 
 static bool dec_byte_level(struct tok_run *r, const struct words *in, struct words *out)
 {
-	struct buf bytes = BUF_INIT, text = BUF_INIT;
+	struct buf bytes = { .max = r->limit }, text = { .max = r->limit };
 
 	for (size_t i = 0; i < in->list.n; i++)
 		if (!token_bytes(in->list.v[i], &bytes))
@@ -155,7 +161,7 @@ static bool dec_wordpiece(struct tok_run *r, const struct tok_node *n, const str
 {
 	for (size_t i = 0; i < in->list.n; i++) {
 		struct tspan s = in->list.v[i];
-		struct buf b = BUF_INIT;
+		struct buf b = { .max = r->limit };
 
 		if (i && s.n >= n->text.n && !memcmp(s.p, n->text.p, n->text.n)) {
 			buf_add(&b, s.p + n->text.n, s.n - n->text.n);
@@ -175,7 +181,7 @@ static bool dec_wordpiece(struct tok_run *r, const struct tok_node *n, const str
 static bool dec_metaspace(struct tok_run *r, const struct tok_node *n, const struct words *in, struct words *out)
 {
 	for (size_t i = 0; i < in->list.n; i++) {
-		struct buf b = BUF_INIT;
+		struct buf b = { .max = r->limit };
 
 		replace_all(&b, in->list.v[i], n->text, !i && n->prepend != PREPEND_NEVER ? "" : " ");
 		if (!keep_text(r, out, &b))
@@ -188,7 +194,7 @@ static bool dec_replace(struct tok_run *r, const struct tok_node *n, const struc
 {
 	for (size_t i = 0; i < in->list.n; i++) {
 		struct tspan s = in->list.v[i];
-		struct buf b = BUF_INIT;
+		struct buf b = { .max = r->limit };
 
 		/* An empty token has no matches in the library, not even empty ones. */
 		if (s.n && !tok_match_regex(r, n->re, s.p, s.n))
@@ -209,7 +215,7 @@ static bool dec_replace(struct tok_run *r, const struct tok_node *n, const struc
 
 static bool dec_fuse(struct tok_run *r, const struct words *in, struct words *out)
 {
-	struct buf b = BUF_INIT;
+	struct buf b = { .max = r->limit };
 
 	for (size_t i = 0; i < in->list.n; i++)
 		buf_add(&b, in->list.v[i].p, in->list.v[i].n);
@@ -265,7 +271,7 @@ static bool flush_bytes(struct tok_run *r, struct buf *bytes, struct words *out)
 
 static bool dec_byte_fallback(struct tok_run *r, const struct words *in, struct words *out)
 {
-	struct buf bytes = BUF_INIT;
+	struct buf bytes = { .max = r->limit };
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < in->list.n; i++) {
@@ -289,7 +295,7 @@ static bool same_span(struct tspan a, struct tspan b)
 static bool dec_ctc(struct tok_run *r, const struct tok_node *n, const struct words *in, struct words *out)
 {
 	for (size_t i = 0; i < in->list.n; i++) {
-		struct buf b = BUF_INIT, c = BUF_INIT;
+		struct buf b = { .max = r->limit }, c = { .max = r->limit };
 
 		if (i && same_span(in->list.v[i], in->list.v[i - 1]))
 			continue;
@@ -354,13 +360,17 @@ static bool decode_chain(struct tok_run *r, const struct tok_node *n, struct wor
 
 static bool collect(struct tok_run *r, const uint32_t *ids, size_t n, struct words *w)
 {
+	size_t total = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		size_t len;
 		const char *p = tok_id_to_token(r->t, ids[i], &len);
 
 		if (p && !keep_span(r, w, (struct tspan){ p, len }))
 			return false;
+		total += p ? len : 0;
 	}
+	tok_run_limit(r, total);
 	return true;
 }
 

@@ -22,12 +22,15 @@ int tok_model_token(struct tokenizer *t, struct tspan token, double number, stru
 			       (int)(token.n < 100 ? token.n : 100), token.p, number, TOK_MAX_ID);
 	id = (uint32_t)number;
 	if (id >= m->cap_token) {
+		/* One far id costs address space only: what is not touched is not there. */
 		uint32_t cap = id < 1024 ? 1024 : id + id / 2;
-		struct tspan *v = realloc(m->token, cap * sizeof(*v));
+		struct tspan *v = calloc(cap, sizeof(*v));
 
 		if (!v)
 			return err_nomem(err);
-		memset(v + m->cap_token, 0, (cap - m->cap_token) * sizeof(*v));
+		if (m->n_token)
+			memcpy(v, m->token, m->n_token * sizeof(*v));
+		free(m->token);
 		m->token = v;
 		m->cap_token = cap;
 	}
@@ -269,8 +272,8 @@ int tok_model_finish(struct tokenizer *t, struct err *err)
 	for (uint32_t i = 0; i < m->n_token; i++)
 		if (m->score[i] < m->min_score)
 			m->min_score = m->score[i];
-	m->trie = unigram_trie_new(m);
-	return m->trie ? 0 : err_nomem(err);
+	m->trie = unigram_trie_new(m, err);
+	return m->trie ? 0 : err->code;
 }
 
 void tok_model_free(struct tok_model *m)

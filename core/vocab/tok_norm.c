@@ -13,7 +13,7 @@ static bool advance(struct tok_run *r, struct tok_ntext *t, size_t zero)
 	struct buf now = t->now;
 
 	if (t->next.failed)
-		return err_nomem(r->err), false;
+		return tok_failed(r, &t->next);
 	t->now = t->next;
 	t->next = now;
 	t->next.n = 0;
@@ -119,12 +119,12 @@ static bool unicode_form(struct tok_run *r, struct tok_ntext *t, enum uc_form fo
 
 	if (t->zero) {
 		if (!uc_normalize(form, t->now.p, t->zero, &t->next))
-			return err_nomem(r->err), false;
+			return tok_failed(r, &t->next);
 		zero = t->next.n;
 		t->next.n = 0;
 	}
 	if (!uc_normalize(form, t->now.p, t->now.n, &t->next))
-		return err_nomem(r->err), false;
+		return tok_failed(r, &t->next);
 	return advance(r, t, zero);
 }
 
@@ -217,6 +217,7 @@ static bool charsmap(struct tok_run *r, struct tok_ntext *t, const struct tok_no
 
 bool tok_normalize(struct tok_run *r, const struct tok_node *n, struct tok_ntext *t)
 {
+	t->now.max = t->next.max = r->limit;
 	if (!n || !t->now.n)
 		return true;
 	switch (n->kind) {

@@ -38,8 +38,18 @@ static bool grow_edges(struct trie *t)
 	return true;
 }
 
+/* Just before the table of edges would take 256 MB. The largest real vocabulary, of 900,000 pieces, has half of it. */
+enum { MAX_NODES = 6000000 };
+
+bool trie_full(const struct trie *t)
+{
+	return t && t->n_node >= MAX_NODES;
+}
+
 static bool add_node(struct trie *t, uint32_t *out)
 {
+	if (trie_full(t))
+		return false;
 	if (t->n_node == t->cap_node) {
 		uint32_t cap = t->cap_node ? t->cap_node * 2 : 256;
 		uint32_t *value = cap > t->cap_node ? realloc(t->value, cap * sizeof(*value)) : NULL;

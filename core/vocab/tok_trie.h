@@ -12,6 +12,8 @@ struct trie;
 
 struct trie *trie_new(void); /* NULL when memory is out */
 void trie_free(struct trie *t);
+/* Too many nodes, which is why an addition failed: the keys are of no real tokenizer. */
+bool trie_full(const struct trie *t);
 /* Maps a key (the empty one stands at the root) to value (< TRIE_NONE). replace: the last of equal keys counts, else
  * the first. */
 bool trie_add(struct trie *t, const char *p, size_t n, uint32_t value, bool replace);

@@ -17,15 +17,19 @@ struct best { /* the best path that ends at a position */
 	bool reached;
 };
 
-struct trie *unigram_trie_new(const struct tok_model *m)
+struct trie *unigram_trie_new(const struct tok_model *m, struct err *err)
 {
 	struct trie *t = trie_new();
 
 	for (uint32_t i = 0; t && i < m->n_token; i++)
 		if (m->token[i].n && !trie_add(t, m->token[i].p, m->token[i].n, i, true)) {
+			if (trie_full(t))
+				err_set(err, HFGGUF_RANGE, "the tokenizer's pieces are too long altogether");
 			trie_free(t);
 			t = NULL;
 		}
+	if (!t)
+		err_nomem(err);
 	return t;
 }
 

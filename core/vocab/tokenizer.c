@@ -17,6 +17,7 @@ struct tok_run *tok_run_new(const struct tokenizer *t, struct token_ids *ids, st
 		r->mem = arena_new();
 		r->matcher = tok_matcher_new();
 		r->bpe = bpe_work_new();
+		tok_run_limit(r, 0);
 	}
 	if (r && r->mem && r->matcher && r->bpe)
 		return r;
@@ -39,10 +40,31 @@ void tok_run_free(struct tok_run *r)
 	free(r);
 }
 
+void tok_run_limit(struct tok_run *r, size_t len)
+{
+	size_t most = SIZE_MAX / 128;
+
+	r->limit = ((size_t)1 << 20) + (len < most ? len : most) * 64;
+	r->ids_end = r->ids ? r->ids->n + r->limit : 0;
+}
+
+bool tok_too_long(struct tok_run *r)
+{
+	return err_set(r->err, HFGGUF_RANGE, "tokenizer.json makes more than %zu bytes or ids of a short text: it is damaged",
+		       r->limit), false;
+}
+
+bool tok_failed(struct tok_run *r, const struct buf *b)
+{
+	return b->full ? tok_too_long(r) : (err_nomem(r->err), false);
+}
+
 bool tok_emit(struct tok_run *r, uint32_t id)
 {
 	struct token_ids *ids = r->ids;
 
+	if (ids->n >= r->ids_end)
+		return tok_too_long(r);
 	return (vec_reserve(ids, ids->n + 1) && (ids->v[ids->n++] = id, true)) || (err_nomem(r->err), false);
 }
 
@@ -86,6 +108,8 @@ int tokenizer_encode(const struct tokenizer *t, const char *text, size_t len, bo
 	if (!utf8_valid(text, len))
 		return err_set(err, HFGGUF_CORRUPT, "the text to tokenize is not UTF-8");
 	r = tok_run_new(t, out, err);
+	if (r)
+		tok_run_limit(r, len);
 	if (r && !encode(r, text, len, add_special)) {
 		err_set(err, HFGGUF_UNSUPPORTED, "the text cannot be tokenized");
 		out->n = before;

@@ -97,12 +97,65 @@ static void test_bounded_time(void)
 	free(have);
 }
 
+static void too_long(const char *sentence)
+{
+	struct tokenizer *t = open_it();
+	char *have = t ? tokens_of(t, "aaaa", true) : NULL;
+
+	if (!ok(have && strstr(have, "makes more than"), "%s", sentence))
+		tap_note("%s", have ? have : "not opened");
+	free(have);
+	tokenizer_close(t);
+}
+
+/* A file of a few kilobytes must not ask for more memory than there is. */
+static void test_bounded_memory(void)
+{
+	static const char model[] = BPE("", "'a':0", "");
+	struct buf b = BUF_INIT;
+
+	buf_puts(&b, "{'type':'Sequence','normalizers':[{'type':'NFC'}");
+	for (int i = 0; i < 40; i++)
+		buf_puts(&b, ",{'type':'Replace','pattern':{'String':'a'},'content':'aaaaaaaaaaaaaaaa'}");
+	buf_puts(&b, "]}");
+	put_tokenizer((struct parts){ .norm = b.p, .model = model });
+	too_long("a normalizer that multiplies its text ends with an error");
+	buf_free(&b);
+
+	for (int i = 0; i < 40; i++)
+		buf_puts(&b, i ? ",{'type':'TemplateProcessing','single':[" : "{'type':'Sequence','processors':["
+			"{'type':'TemplateProcessing','single':["),
+		buf_puts(&b, "{'Sequence':{'id':'A','type_id':0}},{'Sequence':{'id':'A','type_id':0}}],"
+			"'pair':[],'special_tokens':{}}");
+	buf_puts(&b, "]}");
+	put_tokenizer((struct parts){ .post = b.p, .model = model });
+	too_long("a template that multiplies its ids ends with an error");
+	buf_free(&b);
+}
+
+static void test_long_added_tokens(void)
+{
+	struct buf b = BUF_INIT;
+
+	for (int i = 0; i < 400; i++) {
+		buf_printf(&b, "%s{'id':%d,'content':'%d", i ? "," : "", i + 1, i);
+		for (int k = 0; k < 20000; k++)
+			buf_putc(&b, 'x');
+		buf_puts(&b, "','single_word':false,'lstrip':false,'rstrip':false,'normalized':false,'special':true}");
+	}
+	put_tokenizer((struct parts){ .added = b.p, .model = BPE("", "'a':0", "") });
+	refused("too long altogether", "added tokens of 8 MB in all are refused");
+	buf_free(&b);
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
 		return 1;
 	test_damaged_files();
 	test_bounded_time();
+	test_bounded_memory();
+	test_long_added_tokens();
 	drop_file("tokenizer.json");
 	rmdir(dir);
 	return tap_done();
