@@ -218,13 +218,15 @@ kernel_ns() { # OPTIONS
 # One reader that maps the file keeps all processors busy: how much of their time goes into computing, and how that
 # compares with the kernels alone.
 busy_part() {
-	local i ns before share most=0
+	local i ns before share pid most=0
 	mounted busy quantize=Q4_K_M
+	pid=$(daemon_of "$TMP/busy" | head -n 1)
 	for ((i = 0; i < repeat; i++)); do
 		before=$(stat_of "$TMP/busy" compute_ns)
-		unset "best[this]"
-		read_file this map "$file"
+		unset "best[this]" "best[this cpu]"
+		read_served this map "$file" "$pid"
 		note_time busy "${best[this]}"
+		note_time "busy cpu" "${best[this cpu]}"
 		share=$(calc "($(stat_of "$TMP/busy" compute_ns) - $before) / 1e9 / ${best[this]}" 2)
 		if (($(calc "$most < $share" 0))); then most=$share; fi
 		"$TOOLS/check_kernels" --bench --tsv 2>/dev/null | grep -v '^type' >"$TMP/kernels.$i"
@@ -234,6 +236,7 @@ busy_part() {
 	command -v jq >/dev/null || { say "no jq: the kernels alone are left out"; return; }
 	sort -t$'\t' -k1,1 -k2,2n "$TMP"/kernels.[0-9]* | awk -F'\t' '!seen[$1]++' >"$TMP/kernels.tsv"
 	ns=$(kernel_ns quantize=Q4_K_M)
+	row "Q4_K_M mount, one mapped reader: CPU" "${best[busy cpu]}" "$(calc "$ns / 1e9" 2)" s "the kernels alone"
 	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / ${best[busy]} / 1e6" 1)" \
 		"$(calc "$bytes / 2 / ($ns / 1e9 / $cores) / 1e6" 1)" "M weights/s" "$cores x the kernels alone"
 }
