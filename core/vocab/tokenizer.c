@@ -50,7 +50,8 @@ void tok_run_limit(struct tok_run *r, size_t len)
 
 bool tok_too_long(struct tok_run *r)
 {
-	return err_set(r->err, HFGGUF_RANGE, "tokenizer.json makes more than %zu bytes or ids of a short text: it is damaged",
+	return err_set(r->err, HFGGUF_RANGE,
+		       "tokenizer.json makes more than %zu bytes or ids of a short text: it is damaged",
 		       r->limit), false;
 }
 
