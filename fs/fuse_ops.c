@@ -69,11 +69,23 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		fuse_reply_attr(req, &st, node_timeout(n));
 }
 
-/* A status text is made when it is opened: one reader sees one state. */
+/*
+ * A status text is made when it is opened: one reader sees one state. The kernel may release a file as soon as it has
+ * taken the last answer, before the thread that gave it is back: the last of them frees.
+ */
 struct snapshot {
+	atomic_uint users;
 	size_t n;
 	char *text;
 };
+
+static void drop_status(struct snapshot *s)
+{
+	if (atomic_fetch_sub(&s->users, 1) > 1)
+		return;
+	free(s->text);
+	free(s);
+}
 
 static int open_status(struct front *f, size_t entry, struct fuse_file_info *fi)
 {
@@ -84,6 +96,7 @@ static int open_status(struct front *f, size_t entry, struct fuse_file_info *fi)
 		free(s);
 		return ENOMEM;
 	}
+	atomic_init(&s->users, 1);
 	s->n = strlen(text);
 	s->text = text;
 	fi->fh = (uint64_t)(uintptr_t)s;
@@ -94,10 +107,7 @@ static int open_status(struct front *f, size_t entry, struct fuse_file_info *fi)
 
 static void close_status(const struct fuse_file_info *fi)
 {
-	struct snapshot *s = (void *)(uintptr_t)fi->fh;
-
-	free(s->text);
-	free(s);
+	drop_status((void *)(uintptr_t)fi->fh);
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -142,10 +152,12 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void read_status(fuse_req_t req, size_t size, off_t off, const struct fuse_file_info *fi)
 {
-	const struct snapshot *s = (void *)(uintptr_t)fi->fh;
+	struct snapshot *s = (void *)(uintptr_t)fi->fh;
 	size_t from = (uint64_t)off < s->n ? (size_t)off : s->n;
 
+	atomic_fetch_add(&s->users, 1);
 	fuse_reply_buf(req, s->text + from, size < s->n - from ? size : s->n - from);
+	drop_status(s);
 }
 
 static void reply_failed(fuse_req_t req, const struct node *node, size_t size, off_t off, int status, const char *msg)
