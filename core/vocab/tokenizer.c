@@ -50,9 +50,9 @@ void tok_run_limit(struct tok_run *r, size_t len)
 
 bool tok_too_long(struct tok_run *r)
 {
-	return err_set(r->err, HFGGUF_RANGE,
-		       "tokenizer.json makes more than %zu bytes or ids of a short text: it is damaged",
-		       r->limit), false;
+	err_set(r->err, HFGGUF_RANGE,
+		"tokenizer.json makes more than %zu bytes or ids of a short text: fetch the file again", r->limit);
+	return false;
 }
 
 bool tok_failed(struct tok_run *r, const struct buf *b)
