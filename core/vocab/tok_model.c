@@ -45,7 +45,7 @@ int tok_model_token(struct tokenizer *t, struct tspan token, double number, stru
 /* {"token": id, …} */
 static int read_vocab(struct tokenizer *t, const struct tok_big *big, struct err *err)
 {
-	struct tok_reader r = { big->p, big->p + big->n, false };
+	struct tok_reader r = { big->p, big->p ? big->p + big->n : NULL, false };
 	struct tspan token;
 	bool first = true;
 	double id;
@@ -73,7 +73,7 @@ static bool read_pair(struct tok_reader *r, struct tspan *a, struct tspan *b)
 /* ["a b", …] or [["a", "b"], …] */
 static int read_merges(struct tokenizer *t, const struct tok_big *big, struct err *err)
 {
-	struct tok_reader r = { big->p, big->p + big->n, false };
+	struct tok_reader r = { big->p, big->p ? big->p + big->n : NULL, false };
 	bool first = true, pairs = false;
 
 	if (!big->p || *big->p != '[')
@@ -98,7 +98,7 @@ static int read_merges(struct tokenizer *t, const struct tok_big *big, struct er
 /* [["piece", score], …] */
 static int read_pieces(struct tokenizer *t, const struct tok_big *big, struct err *err)
 {
-	struct tok_reader r = { big->p, big->p + big->n, false };
+	struct tok_reader r = { big->p, big->p ? big->p + big->n : NULL, false };
 	bool first = true;
 
 	if (!big->p || *big->p != '[')

@@ -5,6 +5,7 @@
  */
 #include "core/vocab/tok.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,6 +298,45 @@ bool tok_read_string(struct tok_reader *r, struct tspan *out)
 	return true;
 }
 
+/*
+ * serde_json rounds twice: its digits, as many as an integer of 64 bits holds, become a double, which a power of ten
+ * divides or multiplies. Where sums of scores tie the last bit decides, so that is what is done here. text: a number
+ * as strtod took it.
+ */
+static double read_as_serde(const char *p, const char *end)
+{
+	bool negative = *p == '-', point = false, full = false;
+	uint64_t digits = 0;
+	long exponent = 0;
+	double value, power;
+
+	for (p += negative; p < end && *p != 'e' && *p != 'E'; p++) {
+		uint64_t more;
+
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		full = full || __builtin_mul_overflow(digits, 10, &more) ||
+		       __builtin_add_overflow(more, (uint64_t)(*p - '0'), &more);
+		if (!full)
+			digits = more;
+		exponent += full ? !point : -point;
+	}
+	if (p < end)
+		exponent += strtol(p + 1, NULL, 10);
+	value = (double)digits;
+	if (!exponent)
+		return negative ? -value : value;
+	for (; exponent < -308 && value != 0; exponent += 308)
+		value /= 1e308;
+	if (exponent > 308 || exponent < -308)
+		return value != 0 ? (negative ? -INFINITY : INFINITY) : negative ? -0.0 : 0;
+	power = pow(10, exponent < 0 ? (double)-exponent : (double)exponent);
+	value = exponent < 0 ? value / power : value * power;
+	return negative ? -value : value;
+}
+
 bool tok_read_number(struct tok_reader *r, double *out)
 {
 	char c = r->failed ? 0 : tok_read_peek(r);
@@ -307,6 +347,8 @@ bool tok_read_number(struct tok_reader *r, double *out)
 	*out = strtod(r->p, &stop);
 	if (stop > r->end)
 		return fail(r);
+	if (strspn(r->p, "+-.0123456789eE") >= (size_t)(stop - r->p)) /* else "0x", "inf" */
+		*out = read_as_serde(r->p, stop);
 	r->p = stop;
 	return true;
 }

@@ -168,6 +168,10 @@ static void test_models(void)
 		{ "Unigram takes the best sum of scores", UNIGRAM("",
 		  "['a',-1],['b',-1],['ab',-1.5],['c',-5],['bc',-0.1]"),
 		  "abc", "a|bc" },
+		{ "Unigram's scores are rounded twice, as in the library, which decides between equal sums",
+		  UNIGRAM("", "['p',-4.046177094340932],['q',-4.825079182982209],['c',-9.759253156581561],"
+		  "['cc',-9.50986773280358]"),
+		  "pqccc", "p|q|c|cc" },
 		{ "Unigram fuses unknown characters", UNIGRAM("", "['a',-1]"), "axya", "a|?|a" },
 		{ "Unigram falls back to bytes", UNIGRAM("'byte_fallback':true,", "['<0x78>',-9]"), "xx",
 		  "<0x78>|<0x78>" },
