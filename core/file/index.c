@@ -3,6 +3,7 @@
 #include "core/source/file.h"
 #include "core/util/checked.h"
 #include "core/util/cleanup.h"
+#include "core/util/cursor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,48 +138,24 @@ int index_store(const char *dir, const struct identity *id, const struct faces *
 	return err->code;
 }
 
-void index_drop(const char *dir, const struct identity *id)
-{
-	autofree char *path = path_of(dir, id);
-
-	if (path)
-		unlink(path);
-}
-
 /* ---- reading: nothing in the file is trusted ---- */
 
-struct cursor {
-	const char *p;
-	size_t left;
+struct reader {
+	struct cursor at;
 	struct arena *arena;
 };
 
-static const char *take(struct cursor *c, uint64_t n)
+static bool get_u64(struct reader *c, void *v)
 {
-	const char *p = c->p;
-
-	if (n > c->left)
-		return NULL;
-	c->p += n;
-	c->left -= n;
-	return p;
+	return cursor_get(&c->at, v, 8);
 }
 
-static bool get_u64(struct cursor *c, void *v)
+static const char *get_bytes(struct reader *c, uint64_t *n)
 {
-	const char *p = take(c, 8);
-
-	if (p)
-		memcpy(v, p, 8);
-	return p != NULL;
+	return get_u64(c, n) ? cursor_take(&c->at, *n) : NULL;
 }
 
-static const char *get_bytes(struct cursor *c, uint64_t *n)
-{
-	return get_u64(c, n) ? take(c, *n) : NULL;
-}
-
-static bool get_string(struct cursor *c, const char **out)
+static bool get_string(struct reader *c, const char **out)
 {
 	uint64_t n;
 	const char *p = get_bytes(c, &n);
@@ -187,7 +164,7 @@ static bool get_string(struct cursor *c, const char **out)
 	return *out != NULL;
 }
 
-static bool get_header(struct cursor *c, struct header *h)
+static bool get_header(struct reader *c, struct header *h)
 {
 	uint64_t n_at, n_data, *at = NULL;
 	const char *p = NULL;
@@ -206,27 +183,27 @@ static bool get_header(struct cursor *c, struct header *h)
 	return h->data != NULL;
 }
 
-static bool get_face(struct cursor *c, struct face *f)
+static bool get_face(struct reader *c, struct face *f)
 {
 	return get_string(c, &f->name) && get_string(c, &f->type) && get_string(c, &f->arch) &&
 	       get_string(c, &f->class_name) && get_string(c, &f->tensors) && get_u64(c, &f->size_bytes) &&
 	       get_header(c, &f->header) && f->header.size_bytes <= f->size_bytes;
 }
 
-static bool get_faces(struct cursor *c, const struct identity *id, struct faces *out)
+static bool get_faces(struct reader *c, const struct identity *id, struct faces *out)
 {
 	uint64_t n, n_id;
 	const char *text = get_bytes(c, &n_id);
 
 	if (!text || n_id != id->n || memcmp(text, id->text, n_id) || !get_u64(c, &out->mtime_ns) || !get_u64(c, &n) ||
-	    !n || n > c->left)
+	    !n || n > c->at.left)
 		return false;
 	out->v = arena_array(c->arena, n, sizeof(*out->v));
 	out->n = n;
 	for (size_t i = 0; out->v && i < n; i++)
 		if (!get_face(c, &out->v[i]))
 			return false;
-	return out->v && !c->left;
+	return out->v && !c->at.left;
 }
 
 /* The payload, malloc'ed; NULL when the file is not whole. */
@@ -254,14 +231,14 @@ bool index_load(const char *dir, const struct identity *id, struct faces *out, s
 {
 	autofree char *path = path_of(dir, id), *file = NULL, *payload = NULL;
 	struct err err = ERR_INIT;
-	struct cursor c = { NULL, 0, arena };
+	struct reader c = { { NULL, 0 }, arena };
 	size_t size, n;
 
 	file = path ? file_slurp(AT_FDCWD, path, path, MAX_BYTES, &size, NULL, &err) : NULL;
 	payload = file ? unpack(file, size, &n) : NULL;
 	if (!payload)
 		return false;
-	c.p = payload;
-	c.left = n;
+	c.at.p = (const unsigned char *)payload;
+	c.at.left = n;
 	return get_faces(&c, id, out);
 }

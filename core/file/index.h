@@ -34,7 +34,5 @@ bool index_load(const char *dir, const struct identity *id, struct faces *out, s
 
 /* Stores them, whole or not at all. */
 int index_store(const char *dir, const struct identity *id, const struct faces *faces, struct err *err);
-/* Forgets them. */
-void index_drop(const char *dir, const struct identity *id);
 
 #endif

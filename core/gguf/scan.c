@@ -1,55 +1,39 @@
 #include "core/gguf/scan.h"
 
 #include "core/util/checked.h"
+#include "core/util/cursor.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct cursor {
-	const unsigned char *p;
-	size_t left;
+struct reader {
+	struct cursor at;
 	bool big;
 };
 
-/* n bytes at the cursor, which moves on; NULL when they are not there. */
-static const unsigned char *take(struct cursor *c, uint64_t n)
+static bool get_u32(struct reader *c, uint32_t *v)
 {
-	const unsigned char *p = c->p;
+	bool got = cursor_get(&c->at, v, 4);
 
-	if (n > c->left)
-		return NULL;
-	c->p += n;
-	c->left -= n;
-	return p;
-}
-
-static bool get_u32(struct cursor *c, uint32_t *v)
-{
-	const unsigned char *p = take(c, 4);
-
-	if (p)
-		memcpy(v, p, 4);
-	if (p && c->big)
+	if (got && c->big)
 		*v = __builtin_bswap32(*v);
-	return p != NULL;
+	return got;
 }
 
-static bool get_u64(struct cursor *c, uint64_t *v)
+static bool get_u64(struct reader *c, uint64_t *v)
 {
-	const unsigned char *p = take(c, 8);
+	bool got = cursor_get(&c->at, v, 8);
 
-	if (p)
-		memcpy(v, p, 8);
-	if (p && c->big)
+	if (got && c->big)
 		*v = __builtin_bswap64(*v);
-	return p != NULL;
+	return got;
 }
 
-static bool get_text(struct cursor *c, struct text *t)
+static bool get_text(struct reader *c, struct text *t)
 {
 	uint64_t n;
 
-	if (!get_u64(c, &n) || !(t->p = (const char *)take(c, n)))
+	if (!get_u64(c, &n) || !(t->p = cursor_take(&c->at, n)))
 		return false;
 	t->n = n;
 	return true;
@@ -63,14 +47,14 @@ size_t scan_number_size(uint32_t type)
 }
 
 /* 1: skipped, 0: more bytes are needed, -1: no such type. */
-static int skip_value(struct cursor *c, uint32_t type)
+static int skip_value(struct reader *c, uint32_t type)
 {
 	uint32_t item;
 	uint64_t n, bytes;
 	struct text t;
 
 	if (scan_number_size(type))
-		return take(c, scan_number_size(type)) != NULL;
+		return cursor_take(&c->at, scan_number_size(type)) != NULL;
 	if (type == KV_STRING)
 		return get_text(c, &t);
 	if (type != KV_ARRAY)
@@ -78,7 +62,7 @@ static int skip_value(struct cursor *c, uint32_t type)
 	if (!get_u32(c, &item) || !get_u64(c, &n))
 		return 0;
 	if (scan_number_size(item))
-		return checked_mul(n, scan_number_size(item), &bytes) ? take(c, bytes) != NULL : -1;
+		return checked_mul(n, scan_number_size(item), &bytes) ? cursor_take(&c->at, bytes) != NULL : -1;
 	if (item != KV_STRING)
 		return -1;
 	for (uint64_t i = 0; i < n; i++)
@@ -87,19 +71,19 @@ static int skip_value(struct cursor *c, uint32_t type)
 	return 1;
 }
 
-static int get_kv(struct cursor *c, struct scan_kv *kv)
+static int get_kv(struct reader *c, struct scan_kv *kv)
 {
 	int r;
 
 	if (!get_text(c, &kv->key) || !get_u32(c, &kv->type))
 		return 0;
-	kv->value = c->p;
+	kv->value = c->at.p;
 	r = skip_value(c, kv->type);
-	kv->size = (size_t)(c->p - kv->value);
+	kv->size = (size_t)(c->at.p - kv->value);
 	return r;
 }
 
-static int get_tensor(struct cursor *c, struct scan_tensor *t)
+static int get_tensor(struct reader *c, struct scan_tensor *t)
 {
 	if (!get_text(c, &t->name) || !get_u32(c, &t->n_dims))
 		return 0;
@@ -116,15 +100,15 @@ static uint64_t alignment(const struct scan *s)
 	uint32_t v = 32;
 
 	for (size_t i = 0; i < s->n_kv; i++) {
-		struct cursor c = { s->kv[i].value, s->kv[i].size, s->big_endian };
+		struct reader c = { { s->kv[i].value, s->kv[i].size }, s->big_endian };
 
-		if (s->kv[i].key.n == 17 && !memcmp(s->kv[i].key.p, "general.alignment", 17) && c.left == 4)
+		if (s->kv[i].key.n == 17 && !memcmp(s->kv[i].key.p, "general.alignment", 17) && c.at.left == 4)
 			get_u32(&c, &v);
 	}
 	return v && !(v & (v - 1)) ? v : 32;
 }
 
-static int get_all(struct cursor *c, struct scan *out, const void *bytes)
+static int get_all(struct reader *c, struct scan *out, const void *bytes)
 {
 	int r = 1;
 
@@ -132,15 +116,16 @@ static int get_all(struct cursor *c, struct scan *out, const void *bytes)
 		r = get_kv(c, &out->kv[i]);
 	for (size_t i = 0; i < out->n_tensors && r == 1; i++)
 		r = get_tensor(c, &out->tensors[i]);
-	if (r == 1 && !checked_align((uint64_t)(c->p - (const unsigned char *)bytes), alignment(out), &out->data_start))
+	if (r == 1 && !checked_align((uint64_t)(c->at.p - (const unsigned char *)bytes), alignment(out),
+				     &out->data_start))
 		r = -1;
 	return r;
 }
 
 int scan_header(const void *bytes, size_t n, const char *what, struct scan *out, struct err *err)
 {
-	struct cursor c = { bytes, n, false };
-	const unsigned char *magic = take(&c, 4);
+	struct reader c = { { bytes, n }, false };
+	const unsigned char *magic = cursor_take(&c.at, 4);
 	uint32_t version = 0;
 	uint64_t n_tensors = 0, n_kv = 0;
 	int r;

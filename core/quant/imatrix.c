@@ -3,6 +3,7 @@
 #include "core/gguf/scan.h"
 #include "core/util/checked.h"
 #include "core/util/cleanup.h"
+#include "core/util/cursor.h"
 #include "core/util/vec.h"
 
 #include <math.h>
@@ -179,45 +180,21 @@ static int load_gguf(const char *path, const char *bytes, size_t size, struct ar
 
 /* ---- legacy .dat: int32 count, then (int32 length, name, int32 calls, int32 values, floats) ---- */
 
-struct cursor {
-	const char *p;
-	size_t left;
-};
-
-static const char *take(struct cursor *c, size_t n)
-{
-	const char *p = c->p;
-
-	if (n > c->left)
-		return NULL;
-	c->p += n;
-	c->left -= n;
-	return p;
-}
-
-static bool get_i32(struct cursor *c, int32_t *v)
-{
-	const char *p = take(c, 4);
-
-	if (p)
-		memcpy(v, p, 4);
-	return p != NULL;
-}
-
 static int load_legacy(const char *path, const char *bytes, size_t size, struct arena *arena, struct imatrix *m,
 		       entry_list *list, struct err *err)
 {
-	struct cursor c = { bytes, size };
+	struct cursor c = { (const unsigned char *)bytes, size };
 	int32_t n_entries, len, calls, n;
 
-	if (!get_i32(&c, &n_entries) || n_entries < 1)
+	if (!cursor_get(&c, &n_entries, 4) || n_entries < 1)
 		return err_set(err, HFGGUF_CORRUPT, "imatrix=%s: holds no data", path);
 	for (int32_t i = 0; i < n_entries; i++) {
 		const char *name, *raw;
 		float *values;
 
-		if (!get_i32(&c, &len) || len < 0 || !(name = take(&c, (size_t)len)) || !get_i32(&c, &calls) ||
-		    !get_i32(&c, &n) || n < 1 || !(raw = take(&c, (size_t)n * 4)))
+		if (!cursor_get(&c, &len, 4) || len < 0 || !(name = cursor_take(&c, (size_t)len)) ||
+		    !cursor_get(&c, &calls, 4) || !cursor_get(&c, &n, 4) || n < 1 ||
+		    !(raw = cursor_take(&c, (size_t)n * 4)))
 			return err_set(err, HFGGUF_CORRUPT, "imatrix=%s: cut off in entry %d", path, i + 1);
 		values = (float *)arena_memdup(arena, raw, (size_t)n * 4);
 		if (!values || !add(list, arena, name, strnlen(name, (size_t)len), values, (uint64_t)n))
@@ -225,11 +202,11 @@ static int load_legacy(const char *path, const char *bytes, size_t size, struct 
 		for (int32_t k = 0; calls > 0 && k < n; k++)
 			values[k] /= (float)calls;
 	}
-	if (get_i32(&c, &calls)) {
+	if (cursor_get(&c, &calls, 4)) {
 		const char *name;
 
 		m->chunks = calls;
-		if (get_i32(&c, &len) && len > 0 && (name = take(&c, (size_t)len)))
+		if (cursor_get(&c, &len, 4) && len > 0 && (name = cursor_take(&c, (size_t)len)))
 			m->dataset = arena_memdup(arena, name, strnlen(name, (size_t)len));
 	}
 	return 0;
