@@ -180,7 +180,6 @@ static void compute_here(struct cache *c, struct unit *u)
 	if (u->state == QUEUED)
 		cache_dequeue(c, u);
 	u->state = RUNNING;
-	c->stats.misses++;
 	state = slot_wait(c);
 	c->stats.wait_ns += cache_now_ns() - start;
 	cache_run(c, u, state);
@@ -190,10 +189,34 @@ static void wait_for(struct cache *c, struct unit *u)
 {
 	uint64_t start = cache_now_ns();
 
-	c->stats.waits++;
-	while (u->state == RUNNING)
+	while (u->state == RUNNING || (u->state == QUEUED && c->n_alive))
 		pthread_cond_wait(&u->done, &c->lock);
 	c->stats.wait_ns += cache_now_ns() - start;
+	if (u->state == QUEUED)
+		compute_here(c, u);
+}
+
+/*
+ * A unit that nobody computes yet. With no slot free it is the workers' next one: they have the slots already, and
+ * handing one over costs two changes of thread.
+ */
+static void want(struct cache *c, struct unit *u)
+{
+	bool queued = u->state == QUEUED;
+
+	c->stats.misses++;
+	if (slot_is_free(c) || !c->n_alive) {
+		compute_here(c, u);
+		return;
+	}
+	if (!queued || u->ahead) {
+		if (queued)
+			cache_dequeue(c, u);
+		not_ahead(c, u);
+		u->state = QUEUED;
+		cache_enqueue(c, u);
+	}
+	wait_for(c, u);
 }
 
 /* The pinned unit, READY or FAILED; NULL when memory is out. Under the lock. */
@@ -208,12 +231,14 @@ static struct unit *acquire(struct cache *c, const struct cache_unit *what)
 		return NULL;
 	u->pins++;
 	table_touch(&c->table, &u->node);
-	if (u->state == READY)
+	if (u->state == READY) {
 		c->stats.hits++;
-	else if (is_new || u->state == QUEUED)
-		compute_here(c, u);
-	else
+	} else if (is_new || u->state == QUEUED) {
+		want(c, u);
+	} else {
+		c->stats.waits++;
 		wait_for(c, u);
+	}
 	not_ahead(c, u);
 	return u;
 }

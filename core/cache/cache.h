@@ -4,14 +4,15 @@
  *
  *          hold(unit) ─┬─ ready ──────────────► lend it, move it to the front
  *                      ├─ being computed ─────► wait
- *                      └─ absent or queued ───► compute it here
- *          ahead(unit) ── absent ─► queue ─► a worker computes it
+ *                      └─ absent or queued ─┬─ a slot is free ─► compute it here
+ *                                           └─ none ─► queue it in front ─► wait for a worker
+ *          ahead(unit) ── absent ─► queue it ─► a worker computes it
  *
  *          computing ──── wait for a slot ─► packed? unpack it : compute it
  *          evicted ────── pack it, if it gets smaller (packed.h)
  *
  * There are as many slots as threads= says. They bound the memory that computing takes and the processors it keeps
- * busy; workers and readers use the same ones, readers first. So nothing depends on a worker being alive.
+ * busy; workers and readers use the same ones, readers first. Without a worker alive readers wait for slots themselves.
  *
  * Both tiers and all that is being computed or lent count against the budget; what is lent cannot be evicted.
  *
@@ -44,7 +45,7 @@ struct cache_unit {
 };
 
 struct cache_stats {
-	uint64_t hits, misses, waits;   /* units that readers wanted: there; computed by them; by somebody else */
+	uint64_t hits, misses, waits;   /* units that readers wanted: there; not yet begun; being computed */
 	uint64_t ahead, ahead_unused;   /* units computed ahead; of them, evicted before anybody wanted them */
 	uint64_t evictions, failures;
 	uint64_t compute_ns, wait_ns;   /* sums over all threads; waiting for slots included */

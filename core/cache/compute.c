@@ -15,7 +15,7 @@ void slot_offer(struct cache *c)
 {
 	if (c->n_free && c->n_wanting)
 		pthread_cond_signal(&c->slot);
-	else if (c->n_free && c->queue_head)
+	else if (c->n_free && cache_queued(c))
 		pthread_cond_signal(&c->work);
 }
 
@@ -25,11 +25,16 @@ void slot_give(struct cache *c, void *state)
 	slot_offer(c);
 }
 
+bool slot_is_free(const struct cache *c)
+{
+	return c->n_free && !c->n_wanting;
+}
+
 void *slot_wait(struct cache *c)
 {
 	void *state;
 
-	if (c->n_free && !c->n_wanting)
+	if (slot_is_free(c))
 		return slot_take(c);
 	c->n_wanting++;
 	do {

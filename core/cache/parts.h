@@ -4,7 +4,7 @@
  *
  *	cache.c     units, both tiers, readers
  *	compute.c   slots, filling a unit
- *	workers.c   the queue of read-ahead and the threads that work on it
+ *	workers.c   the queues, and the threads that work on them
  */
 #ifndef CORE_CACHE_PARTS_H
 #define CORE_CACHE_PARTS_H
@@ -28,14 +28,18 @@ struct unit {
 	struct unit *next; /* in the queue, or in a list of evicted ones */
 	struct err *err;   /* of FAILED */
 	unsigned char *data;
-	pthread_cond_t done; /* it is READY or FAILED */
+	pthread_cond_t done; /* it is READY or FAILED, or QUEUED and there are no workers any more */
+};
+
+struct queue {
+	struct unit *head, *tail;
 };
 
 struct cache {
 	struct cache_ops ops;
 	pthread_mutex_t lock;
 	struct table table;
-	struct unit *queue_head, *queue_tail;
+	struct queue wanted, later; /* QUEUED units that readers wait for, and those of read-ahead */
 	uint64_t budget, ahead_bytes;
 	struct packed *packed;
 	struct pages pages;
@@ -47,6 +51,7 @@ struct cache {
 
 	pthread_t *workers;
 	bool *alive; /* of workers[i] */
+	unsigned n_alive;
 	bool started, stop;
 	uint64_t no_spawn_before_ns;
 	struct cache_stats stats;
@@ -64,12 +69,15 @@ struct unit *cache_unit_new(struct cache *c, const struct cache_unit *what, enum
 struct unit *cache_evict(struct cache *c, uint64_t room);
 /* Evicts what it can when it was the last pin; gives up the lock for that. */
 void cache_unpin(struct cache *c, struct unit *u);
+/* Into and out of the queue that u->ahead says. */
 void cache_enqueue(struct cache *c, struct unit *u);
 void cache_dequeue(struct cache *c, struct unit *u);
+bool cache_queued(const struct cache *c);
 
 /* A slot's state; there must be a free one, or slot_wait waits for it, in front of the workers. */
 void *slot_take(struct cache *c);
 void *slot_wait(struct cache *c);
+bool slot_is_free(const struct cache *c); /* and no reader is before us */
 void slot_give(struct cache *c, void *state);
 /* Wakes somebody for a slot that is free: after queueing something. */
 void slot_offer(struct cache *c);

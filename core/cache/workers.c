@@ -1,4 +1,4 @@
-/* Read-ahead: the queue, and the threads that work on it when readers leave them a slot. */
+/* Queues of units, and the threads that work on them when readers leave them a slot. */
 #include "core/cache/parts.h"
 
 #include <stdlib.h>
@@ -6,25 +6,38 @@
 #define AHEAD_BYTES_PER_THREAD ((uint64_t)4 << 20)
 #define RESPAWN_NS 1000000000u
 
-/* ---- the queue; under the lock ---- */
+/* ---- the queues; under the lock ---- */
+
+static struct queue *queue_of(struct cache *c, const struct unit *u)
+{
+	return u->ahead ? &c->later : &c->wanted;
+}
+
+bool cache_queued(const struct cache *c)
+{
+	return c->wanted.head || c->later.head;
+}
 
 void cache_enqueue(struct cache *c, struct unit *u)
 {
-	*(c->queue_tail ? &c->queue_tail->next : &c->queue_head) = u;
-	c->queue_tail = u;
+	struct queue *q = queue_of(c, u);
+
+	*(q->tail ? &q->tail->next : &q->head) = u;
+	q->tail = u;
 }
 
 void cache_dequeue(struct cache *c, struct unit *u)
 {
-	struct unit **at = &c->queue_head, *before = NULL;
+	struct queue *q = queue_of(c, u);
+	struct unit **at = &q->head, *before = NULL;
 
 	while (*at != u) {
 		before = *at;
 		at = &before->next;
 	}
 	*at = u->next;
-	if (c->queue_tail == u)
-		c->queue_tail = before;
+	if (q->tail == u)
+		q->tail = before;
 	u->next = NULL;
 }
 
@@ -40,17 +53,22 @@ static void worker_end(void *arg)
 {
 	struct worker *w = arg;
 
+	struct cache *c = w->c;
+
 	if (!w->locked)
-		pthread_mutex_lock(&w->c->lock);
-	w->c->alive[w->index] = false;
-	pthread_mutex_unlock(&w->c->lock);
+		pthread_mutex_lock(&c->lock);
+	c->alive[w->index] = false;
+	c->n_alive--;
+	for (struct unit *u = c->n_alive ? NULL : c->wanted.head; u; u = u->next)
+		pthread_cond_broadcast(&u->done); /* readers have to compute them */
+	pthread_mutex_unlock(&c->lock);
 	free(w);
 }
 
-static void run_ahead(struct worker *w)
+static void run_next(struct worker *w)
 {
 	struct cache *c = w->c;
-	struct unit *u = c->queue_head;
+	struct unit *u = c->wanted.head ? c->wanted.head : c->later.head;
 	void *state = slot_take(c);
 
 	cache_dequeue(c, u);
@@ -71,8 +89,8 @@ static void *work(void *arg)
 	pthread_mutex_lock(&c->lock);
 	pthread_cleanup_push(worker_end, w);
 	while (!c->stop) {
-		if (c->queue_head && c->n_free && !c->n_wanting)
-			run_ahead(w);
+		if (cache_queued(c) && slot_is_free(c))
+			run_next(w);
 		else
 			pthread_cond_wait(&c->work, &c->lock);
 	}
@@ -97,19 +115,16 @@ static bool spawn(struct cache *c, unsigned i)
 		return false;
 	}
 	c->alive[i] = true;
+	c->n_alive++;
 	return true;
 }
 
 static bool keep_workers(struct cache *c)
 {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < c->n_threads; i++) {
+	for (unsigned i = 0; i < c->n_threads; i++)
 		if (!c->alive[i] && cache_now_ns() >= c->no_spawn_before_ns && !spawn(c, i))
 			c->no_spawn_before_ns = cache_now_ns() + RESPAWN_NS;
-		n += c->alive[i];
-	}
-	return n != 0;
+	return c->n_alive != 0;
 }
 
 void cache_start(struct cache *c)
