@@ -1,9 +1,12 @@
 /*
- * A virtual file from an offset to its end, piece by piece. Several threads fill pieces; each uses (writes, hashes) its
- * own when it is its turn, while the processor's cache still has it:
+ * A virtual file from an offset to its end, piece by piece. As many threads as there are processors fill pieces of a
+ * ring; the caller's thread uses them (writes, hashes) in their order:
  *
- *	thread 0:  fill 0 │ use 0 │ fill 2 ── │ use 2 │ …
- *	thread 1:  fill 1 ──────  │ use 1 │ fill 3 ──   │ use 3 …
+ *	thread 1:  fill 0 ─────│ fill 2 ───────│ fill 4 …
+ *	thread 2:  fill 1 ──────────│ fill 3 ─────│ …
+ *	caller:                │ use 0 │ use 1 │ use 2 │ …
+ *
+ * Those that fill do not wait for a turn, so that no processor idles.
  */
 #ifndef FS_STREAM_H
 #define FS_STREAM_H
@@ -12,7 +15,7 @@
 #include "hfgguf/hfgguf.h"
 
 /*
- * Calls use(arg, data, n) for the pieces in their order, one at a time, on any thread. When use returns non-zero no
+ * Calls use(arg, data, n) for the pieces in their order, on this thread. When use returns non-zero no
  * other call follows. Returns 0 at the end of the file, what use returned, or a negative status with err set.
  */
 int stream_run(struct hfgguf_model *m, size_t file, uint64_t offset, int (*use)(void *arg, const void *data, size_t n),
