@@ -7,18 +7,24 @@
 
 #include "core/quant/lanes.h"
 
+#define CONV_STEP (4 * LANES) /* one look for NaNs at so many */
+
 static void f16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
 {
 	size_t i = 0;
 
-	for (; i + LANES <= n; i += LANES) {
-		vf v = v_load_half(src + i);
+	for (; i + CONV_STEP <= n; i += CONV_STEP) {
+		vm nan = m_none();
 
-		if (m_any(v_differ(v, v)))
-			for (size_t j = i; j < i + LANES; j++)
+		for (size_t j = i; j < i + CONV_STEP; j += LANES) {
+			vf v = v_load_half(src + j);
+
+			nan = m_or(nan, v_differ(v, v));
+			v_store(dst + j, v);
+		}
+		if (m_any(nan))
+			for (size_t j = i; j < i + CONV_STEP; j++)
 				dst[j] = f16_to_f32(src[j]);
-		else
-			v_store(dst + i, v);
 	}
 	for (; i < n; i++)
 		dst[i] = f16_to_f32(src[i]);
@@ -29,12 +35,17 @@ ALWAYS_INLINE void f32_to_half(uint16_t (*scalar)(float), const float *src, uint
 {
 	size_t i = 0;
 
-	for (; i + LANES <= n; i += LANES) {
-		vf v = v_load(src + i);
+	for (; i + CONV_STEP <= n; i += CONV_STEP) {
+		vm nan = m_none();
 
-		v_store_half(dst + i, v);
-		if (m_any(v_differ(v, v)))
-			for (size_t j = i; j < i + LANES; j++)
+		for (size_t j = i; j < i + CONV_STEP; j += LANES) {
+			vf v = v_load(src + j);
+
+			nan = m_or(nan, v_differ(v, v));
+			v_store_half(dst + j, v);
+		}
+		if (m_any(nan))
+			for (size_t j = i; j < i + CONV_STEP; j++)
 				dst[j] = scalar(src[j]);
 	}
 	for (; i < n; i++)
