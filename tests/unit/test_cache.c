@@ -10,7 +10,7 @@
 
 enum { UNIT = 16384, N_KEYS = 64, N_THREADS = 8, NOISE = 1, PLAIN = 2 };
 
-static int computed[N_KEYS], failing, deadly, n_states, busy, most_busy;
+static int computed[N_KEYS], turn[N_KEYS], n_turns, failing, deadly, gated, n_states, busy, most_busy;
 
 static void *thread_new(void *owner)
 {
@@ -59,7 +59,10 @@ static int compute(void *owner, uint64_t key, void *out, size_t size, void *thre
 	(void)owner;
 	(void)thread;
 	__atomic_add_fetch(&computed[key], 1, __ATOMIC_SEQ_CST);
+	turn[key] = __atomic_add_fetch(&n_turns, 1, __ATOMIC_SEQ_CST);
 	count_busy();
+	while ((int)key == __atomic_load_n(&gated, __ATOMIC_SEQ_CST))
+		usleep(500);
 	if ((int)key == __atomic_load_n(&deadly, __ATOMIC_SEQ_CST))
 		pthread_exit(NULL);
 	if ((int)key == __atomic_load_n(&failing, __ATOMIC_SEQ_CST))
@@ -73,7 +76,7 @@ static const struct cache_ops ops = { compute, thread_new, thread_free, NULL };
 static struct cache *start(uint64_t budget, unsigned threads)
 {
 	memset(computed, 0, sizeof(computed));
-	failing = deadly = -1;
+	failing = deadly = gated = -1;
 	most_busy = 0;
 	return cache_new(budget, threads, &ops);
 }
@@ -289,6 +292,53 @@ static void test_death(void)
 	ok(n_states == 0, "nothing of the dead is leaked");
 }
 
+static void *reader_of_24(void *arg)
+{
+	return (void *)(intptr_t)get_is(arg, 24);
+}
+
+/* The only worker computes unit 11; behind it 20 and 22 are queued, and then a reader comes for 24. */
+static pthread_t queue_behind_11(struct cache *c)
+{
+	struct cache_stats s;
+	struct cache_unit u;
+	pthread_t t;
+
+	gated = 11;
+	cache_start(c);
+	for (int i = 0; i < 3; i++) {
+		u = unit((uint64_t[]){ 11, 20, 22 }[i]);
+		cache_ahead(c, &u);
+		for (int k = 0; k < 1000 && !__atomic_load_n(&computed[11], __ATOMIC_SEQ_CST); k++)
+			usleep(1000);
+	}
+	pthread_create(&t, NULL, reader_of_24, c);
+	for (int i = 0; i < 1000 && (cache_stats(c, &s), !s.misses); i++)
+		usleep(1000);
+	return t;
+}
+
+static void test_queue(void)
+{
+	struct cache *c = start(1 << 20, 1);
+	pthread_t t = queue_behind_11(c);
+	void *good;
+
+	__atomic_store_n(&gated, -1, __ATOMIC_SEQ_CST);
+	pthread_join(t, &good);
+	ok(good && get_is(c, 20) && get_is(c, 22) && turn[24] < turn[20] && turn[20] < turn[22],
+	   "what a reader waits for goes before read-ahead, which keeps its order");
+	cache_free(c);
+	c = start(1 << 20, 1);
+	t = queue_behind_11(c);
+	__atomic_store_n(&deadly, 11, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&gated, -1, __ATOMIC_SEQ_CST);
+	pthread_join(t, &good);
+	ok(good && computed[24] == 1, "a reader that waits computes its unit when the last worker dies");
+	ok(get_is(c, 20) && get_is(c, 22), "and so do those that come for what was queued");
+	cache_free(c);
+}
+
 int main(void)
 {
 	test_single_flight();
@@ -299,5 +349,6 @@ int main(void)
 	test_ahead();
 	test_packed();
 	test_death();
+	test_queue();
 	return tap_done();
 }
