@@ -92,6 +92,12 @@ static void choose_units(struct vtensor *t, uint64_t *first_unit)
 	*first_unit += t->n_units;
 }
 
+/* Cheaper to compute anew than to keep: little more work than a copy, of a source that any part may be read of. */
+static bool is_direct(const struct vtensor *t)
+{
+	return quant_type(t->o->type)->cheap && t->chunk_values && !t->o->weights;
+}
+
 int vfile_make(struct vfile *f, const struct gguf_file *g, const struct source *src, bool big_endian,
 	       uint64_t *first_unit, struct arena *arena, struct err *err)
 {
@@ -114,6 +120,7 @@ int vfile_make(struct vfile *f, const struct gguf_file *g, const struct source *
 			return err->code;
 		choose_units(t, first_unit);
 		t->chunk_values = encode_chunk(t->o);
+		t->direct = is_direct(t);
 	}
 	return 0;
 }
@@ -136,22 +143,23 @@ static struct cache_unit unit_of(const struct vtensor *t, uint64_t i)
 }
 
 /*
- * Row i of a unit, by itself: for when the whole unit cannot be computed because a part of the source cannot be read.
- * Such keys never stay in the cache.
+ * Some blocks, by themselves: those of types that are computed anew each time, or rows of a unit that cannot be
+ * computed as a whole because a part of the source cannot be read. Such keys never stay in the cache.
  *
- *	63        62 … 44   43 … 0
- *	is a row  row       unit
+ *	63         62 … 43         42 … 0
+ *	is a part  block of unit   unit
  */
-#define ROW_KEY (1ull << 63)
-#define ROW_SHIFT 44
-#define UNIT_MASK ((1ull << ROW_SHIFT) - 1)
+#define PART_KEY (1ull << 63)
+#define PART_SHIFT 43
+#define UNIT_MASK ((1ull << PART_SHIFT) - 1)
 
-static struct cache_unit row_of(const struct vtensor *t, const struct cache_unit *unit, uint64_t i)
+/* Bytes [from, from + n) of a tensor, which are whole blocks. */
+static struct cache_unit part_of(const struct vtensor *t, uint64_t from, size_t n)
 {
-	const struct quant_type *q = quant_type(t->o->type);
+	uint64_t block = from % t->unit_bytes / quant_type(t->o->type)->block_bytes;
 
-	return (struct cache_unit){ .key = ROW_KEY | i << ROW_SHIFT | unit->key, .kind = unit->kind,
-				    .size = t->row_values / q->block_values * q->block_bytes };
+	return (struct cache_unit){ .key = PART_KEY | block << PART_SHIFT | (t->first_unit + from / t->unit_bytes),
+				    .size = n, .kind = (unsigned)t->o->type };
 }
 
 const struct vtensor *vfile_find_key(const struct vfile *f, uint64_t key)
@@ -182,7 +190,7 @@ int vtensor_compute(const struct vfile *f, const struct vtensor *t, uint64_t key
 	uint64_t n = size / q->block_bytes * q->block_values;
 	int e;
 
-	first += ((key & ~ROW_KEY) >> ROW_SHIFT) * t->row_values;
+	first += ((key & ~PART_KEY) >> PART_SHIFT) * q->block_values;
 	e = encode_run(t->o, first, n, t->chunk_values, f->big_endian, out, &ctx);
 	if (e)
 		err_prefix(err, "%s", t->g->name);
@@ -291,7 +299,7 @@ static uint64_t ask(void *arg, uint64_t from, uint64_t to)
 	for (t = t ? t : a->f->tensors; t < end && t->g->offset < to; t++) {
 		uint64_t start = t->g->offset, stop = start + t->g->size_bytes, i;
 
-		if (t->segments || stop <= from)
+		if (t->segments || t->direct || stop <= from)
 			continue;
 		i = from > start ? (from - start) / t->unit_bytes : 0;
 		for (; i < t->n_units && start + i * t->unit_bytes < to; i++) {
@@ -342,64 +350,94 @@ static void filled(struct reading *r, size_t n)
 	advance(r, n);
 }
 
-/* The same row by row, when the unit has failed: a bad place on a disk costs the rows that are on it and no more. */
-static int read_rows(struct reading *r, const struct vtensor *t, const struct cache_unit *u, size_t from, size_t n)
+/* Bytes [at, at + n) of a tensor, the next of the reading, by computing [lo, hi), whole blocks around them. */
+static int read_part(struct reading *r, const struct vtensor *t, uint64_t lo, uint64_t hi, uint64_t at, size_t n)
 {
-	size_t size = row_of(t, u, 0).size;
-	char *row = malloc(size);
-	int e = row ? 0 : err_nomem(r->err);
+	struct cache_unit part = part_of(t, lo, (size_t)(hi - lo));
+	bool whole = part.size == n;
+	char *out = whole ? r->out : malloc(part.size);
+	int e = out ? cache_once(r->cache, &part, out, r->err) : err_nomem(r->err);
 
-	for (size_t at = from, take; at < from + n && !e; at += take) {
-		struct cache_unit one = row_of(t, u, at / size);
-		size_t skip = at % size;
-
-		take = size - skip < from + n - at ? size - skip : from + n - at;
-		e = cache_once(r->cache, &one, row, r->err);
-		if (!e) {
-			memcpy(r->out, row + skip, take);
-			filled(r, take);
-		}
-	}
-	free(row);
+	if (!e && !whole)
+		memcpy(r->out, out + (at - lo), n);
+	if (!e)
+		filled(r, n);
+	if (!whole)
+		free(out);
 	return e;
 }
 
-/* Bytes [from, from + n) of a unit, the next of the reading. */
-static int read_unit(struct reading *r, const struct vtensor *t, const struct cache_unit *u, size_t from, size_t n)
+/* Row by row, when more at once has failed: a bad place on a disk costs the rows that are on it and no more. */
+static int read_rows(struct reading *r, const struct vtensor *t, uint64_t at, size_t n)
 {
+	const struct quant_type *q = quant_type(t->o->type);
+	uint64_t row = t->row_values / q->block_values * q->block_bytes, end = at + n;
+	int e = 0;
+
+	err_clear(r->err);
+	while (at < end && !e) {
+		uint64_t lo = at / row * row, hi = lo + row < t->g->size_bytes ? lo + row : t->g->size_bytes;
+
+		n = (size_t)((hi < end ? hi : end) - at);
+		e = read_part(r, t, lo, hi, at, n);
+		at += n;
+	}
+	return e;
+}
+
+/* Blocks computed straight into the reader's buffer; one at a time where the read cuts it. */
+static int read_blocks(struct reading *r, const struct vtensor *t, size_t n, uint64_t at)
+{
+	uint32_t block = quant_type(t->o->type)->block_bytes;
+	int e = 0;
+
+	for (size_t take; n && !e; at += take, n -= take) {
+		uint64_t lo = at / block * block, hi = lo + block;
+
+		if (lo == at && n >= block)
+			hi = lo + n / block * block;
+		take = hi - at < n ? (size_t)(hi - at) : n;
+		e = read_part(r, t, lo, hi, at, take);
+		if (e == HFGGUF_IO)
+			e = read_rows(r, t, at, take);
+	}
+	return e;
+}
+
+/* Bytes [from, from + n) of unit i, the next of the reading. */
+static int read_unit(struct reading *r, const struct vtensor *t, uint64_t i, size_t from, size_t n)
+{
+	struct cache_unit u = unit_of(t, i);
 	const void *data;
 	int e;
 
 	if (r->view && n >= LEND_BYTES && r->view->n_units < VIEW_UNITS) {
-		e = cache_hold(r->cache, u, &data, r->err);
+		e = cache_hold(r->cache, &u, &data, r->err);
 		if (!e) {
-			r->view->units[r->view->n_units++] = u->key;
+			r->view->units[r->view->n_units++] = u.key;
 			add_piece(r->view, (const char *)data + from, n);
 			advance(r, n);
 		}
 	} else {
-		e = r->once && n == u->size ? cache_once(r->cache, u, r->out, r->err)
-					    : cache_get(r->cache, u, from, n, r->out, r->err);
+		e = r->once && n == u.size ? cache_once(r->cache, &u, r->out, r->err)
+					   : cache_get(r->cache, &u, from, n, r->out, r->err);
 		if (!e)
 			filled(r, n);
 	}
 	if (e != HFGGUF_IO || t->row_values == t->unit_values)
 		return e;
-	err_clear(r->err);
-	return read_rows(r, t, u, from, n);
+	return read_rows(r, t, i * t->unit_bytes + from, n);
 }
 
 static int read_units(struct reading *r, const struct vtensor *t, size_t n, uint64_t at)
 {
 	int e = 0;
 
-	while (n && !e) {
-		struct cache_unit u = unit_of(t, at / t->unit_bytes);
-		size_t from = at % t->unit_bytes, take = u.size - from < n ? u.size - from : n;
+	for (size_t take; n && !e; at += take, n -= take) {
+		uint64_t from = at % t->unit_bytes, left = t->unit_bytes - from;
 
-		e = read_unit(r, t, &u, from, take);
-		at += take;
-		n -= take;
+		take = left < n ? (size_t)left : n;
+		e = read_unit(r, t, at / t->unit_bytes, (size_t)from, take);
 	}
 	return e;
 }
@@ -411,7 +449,7 @@ static int read_tensor(struct reading *r, const struct vtensor *t)
 	int e;
 
 	if (!t->segments)
-		return read_units(r, t, n, at);
+		return t->direct ? read_blocks(r, t, n, at) : read_units(r, t, n, at);
 	e = read_segments(r->f, t, r->out, n, at, r->err);
 	if (!e)
 		filled(r, n);

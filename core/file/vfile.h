@@ -1,13 +1,15 @@
 /*
- * A virtual file: its header in memory and one entry a tensor, each either verbatim (regions of source files) or
- * computed by units (runs of whole rows, at most about 256 KiB of output) that the cache holds.
+ * A virtual file: its header in memory and one entry a tensor, each verbatim (regions of source files), computed for
+ * each read, or computed by units (runs of whole rows, at most about 256 KiB of output) that the cache holds.
  *
  *   offset ─► header │ tensor ─► verbatim ─► pread of the source
+ *                    │        ├► cheap ────► encode_run
  *                    │        └► units ────► cache ─► encode_run
  *                    │ padding ─► zeros
  *
  * Verbatim bytes go from the page cache into the reader's buffer by one copy and are not kept here: the page cache
- * holds them already. (Splicing them to the kernel costs three times as much: contrib/doc/bench.md.)
+ * holds them already. Types that take little more than a copy to compute go the same way. (Splicing to the kernel costs
+ * twice as much: contrib/doc/bench.md.)
  */
 #ifndef CORE_FILE_VFILE_H
 #define CORE_FILE_VFILE_H
@@ -32,6 +34,7 @@ struct vtensor {
 	uint64_t row_values;              /* of a row, or of a unit if that is less */
 	uint64_t first_unit, n_units;     /* keys of the cache: first_unit … */
 	uint64_t chunk_values;            /* encode_chunk's */
+	bool direct;                      /* computed for each read, not kept */
 };
 
 struct vfile {

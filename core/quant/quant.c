@@ -8,11 +8,13 @@
 #include <cpuid.h>
 #endif
 
-/* Sizes of the format; a type without a name here does not exist. */
+/* Sizes of the format, and which types are cheap; a type without a name here does not exist. */
 static const struct quant_type facts[GGML_TYPE_COUNT] = {
-#define T(id, values, bytes) [GGML_##id] = { .name = #id, .block_values = (values), .block_bytes = (bytes) }
-	T(F32, 1, 4), T(F16, 1, 2), T(BF16, 1, 2), T(F64, 1, 8),
-	T(I8, 1, 1), T(I16, 1, 2), T(I32, 1, 4), T(I64, 1, 8),
+#define T(id, values, bytes, ...) \
+	[GGML_##id] = { .name = #id, .block_values = (values), .block_bytes = (bytes), __VA_ARGS__ }
+#define CHEAP .cheap = true
+	T(F32, 1, 4, CHEAP), T(F16, 1, 2, CHEAP), T(BF16, 1, 2, CHEAP), T(F64, 1, 8, CHEAP),
+	T(I8, 1, 1, CHEAP), T(I16, 1, 2, CHEAP), T(I32, 1, 4, CHEAP), T(I64, 1, 8, CHEAP),
 	T(Q1_0, 128, 18), T(Q2_0, 64, 18),
 	T(Q4_0, 32, 18), T(Q4_1, 32, 20), T(Q5_0, 32, 22), T(Q5_1, 32, 24), T(Q8_0, 32, 34), T(Q8_1, 32, 36),
 	T(Q2_K, 256, 84), T(Q3_K, 256, 110), T(Q4_K, 256, 144), T(Q5_K, 256, 176), T(Q6_K, 256, 210), T(Q8_K, 256, 292),
@@ -20,6 +22,7 @@ static const struct quant_type facts[GGML_TYPE_COUNT] = {
 	T(IQ1_S, 256, 50), T(IQ1_M, 256, 56), T(IQ4_NL, 32, 18), T(IQ4_XS, 256, 136),
 	T(TQ1_0, 256, 54), T(TQ2_0, 256, 66), T(MXFP4, 32, 17), T(NVFP4, 64, 36),
 #undef T
+#undef CHEAP
 };
 
 static const char *const tier_names[CPU_TIERS] = {

@@ -35,6 +35,7 @@ struct quant_type {
 	quantize_fn *quantize;
 	dequantize_fn *dequantize;
 	bool needs_weights; /* refuses to work without an importance matrix */
+	bool cheap;         /* takes little more time than copying */
 };
 
 /* Descriptor of a type, NULL for numbers that are none. */

@@ -49,13 +49,16 @@ middle() { echo "$((WEIGHTS_SIZE / 2)) $((WEIGHTS_SIZE / 2 + 4096))"; }
 }
 
 @test "a bad place in the weights: EIO for the rows on it, computed, and recovery" {
-	mount_with outtype=q8_0,cache_size=0
-	fault "error $(middle)"
-	run "$(tool bad_pages)" "$FILE" "$COPY"
-	assert_success
-	((output >= 1 && output <= 8))
-	no_fault
-	whole
+	for type in q8_0 f16; do
+		mount_with outtype=$type,cache_size=0
+		fault "error $(middle)"
+		run "$(tool bad_pages)" "$FILE" "$COPY"
+		assert_success
+		((output >= 1 && output <= 8))
+		no_fault
+		whole
+		umount "$MNT"
+	done
 }
 
 @test "bytes that are cached are read through a fault" {
@@ -66,7 +69,7 @@ middle() { echo "$((WEIGHTS_SIZE / 2)) $((WEIGHTS_SIZE / 2 + 4096))"; }
 }
 
 @test "a short read is an error, never bytes of something else" {
-	for type in outtype=bf16 outtype=q8_0,cache_size=0; do
+	for type in outtype=bf16 outtype=f16 outtype=q8_0,cache_size=0; do
 		mount_with $type
 		fault "short $(middle)"
 		run cmp "$FILE" "$COPY"
