@@ -23,7 +23,8 @@ static void unmap(void *block, size_t size)
 
 static void *map(size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,
+		       0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
