@@ -63,7 +63,7 @@ static void quantize_run(const struct out_tensor *o, const struct quant_type *q,
 	}
 }
 
-enum { CHUNK_VALUES = 16 << 10, CHUNK_RUN = 512 };
+enum { CHUNK_VALUES = 32 << 10, CHUNK_RUN = 512 };
 
 uint64_t encode_chunk(const struct out_tensor *o)
 {
