@@ -196,6 +196,34 @@ static void wait_for(struct cache *c, struct unit *u)
 		compute_here(c, u);
 }
 
+/* In front of read-ahead. */
+static void enqueue_wanted(struct cache *c, struct unit *u)
+{
+	if (u->state == QUEUED)
+		cache_dequeue(c, u);
+	not_ahead(c, u);
+	u->state = QUEUED;
+	cache_enqueue(c, u);
+}
+
+bool cache_want(struct cache *c, const struct cache_unit *what)
+{
+	struct unit *u = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->n_alive) {
+		u = cache_unit_find(c, what->key);
+		if (u ? u->state == QUEUED && u->ahead : (u = cache_unit_new(c, what, RUNNING)) != NULL) {
+			enqueue_wanted(c, u);
+			slot_offer(c);
+		}
+	}
+	if (u)
+		u->pins++;
+	pthread_mutex_unlock(&c->lock);
+	return u;
+}
+
 /*
  * A unit that nobody computes yet. With no slot free it is the workers' next one: they have the slots already, and
  * handing one over costs two changes of thread.
@@ -209,13 +237,8 @@ static void want(struct cache *c, struct unit *u)
 		compute_here(c, u);
 		return;
 	}
-	if (!queued || u->ahead) {
-		if (queued)
-			cache_dequeue(c, u);
-		not_ahead(c, u);
-		u->state = QUEUED;
-		cache_enqueue(c, u);
-	}
+	if (!queued || u->ahead)
+		enqueue_wanted(c, u);
 	wait_for(c, u);
 }
 

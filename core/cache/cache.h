@@ -63,6 +63,11 @@ void cache_free(struct cache *c);
 /* Lends a unit: *data is its bytes until cache_give_back. Returns 0, or a negative status and lends nothing. */
 int cache_hold(struct cache *c, const struct cache_unit *unit, const void **data, struct err *err);
 void cache_give_back(struct cache *c, uint64_t key);
+/*
+ * Says that cache_hold will follow: workers begin with it now, and it stays until cache_give_back. Never waits. False,
+ * and nothing to give back, without workers or memory.
+ */
+bool cache_want(struct cache *c, const struct cache_unit *unit);
 /* Bytes [from, from + n) of a unit into out. */
 int cache_get(struct cache *c, const struct cache_unit *unit, size_t from, size_t n, void *out, struct err *err);
 /* A whole unit into out, and not into the cache: for bytes that nobody will want again. */

@@ -292,6 +292,32 @@ static void test_death(void)
 	ok(n_states == 0, "nothing of the dead is leaked");
 }
 
+static void test_want(void)
+{
+	struct cache *c = start(0, 2);
+	struct cache_unit u[4] = { unit(5), unit(6), unit(7), unit(8) };
+	struct err err = ERR_INIT;
+	struct cache_stats s;
+	int n = 0, same = 1;
+	const void *data;
+
+	ok(!cache_want(c, &u[0]), "without workers nothing is begun");
+	cache_start(c);
+	failing = 7;
+	for (int i = 0; i < 4; i++)
+		n += cache_want(c, &u[i]);
+	ok(n == 4 && !cache_hold(c, &u[3], &data, &err), "the last of some units is waited for");
+	cache_give_back(c, 8);
+	for (int i = 0; i < 4; i++)
+		same &= i == 2 ? !get_is(c, 7) : get_is(c, u[i].key) && computed[u[i].key] == 1;
+	ok(same, "all stay without any budget, and a failure is told");
+	for (int i = 0; i < 4; i++)
+		cache_give_back(c, u[i].key);
+	cache_stats(c, &s);
+	ok(s.units == 0 && s.bytes == 0, "and go when they are given back");
+	cache_free(c);
+}
+
 static void *reader_of_24(void *arg)
 {
 	return (void *)(intptr_t)get_is(arg, 24);
@@ -350,5 +376,6 @@ int main(void)
 	test_packed();
 	test_death();
 	test_queue();
+	test_want();
 	return tap_done();
 }
