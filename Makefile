@@ -114,10 +114,10 @@ $(PRELOADS): $(T)/%.so: tests/preload/%.c $(BUILD)/.flags
 	$(call say,TEST  ,$<)
 	$(Q)$(CC) $(BASE) -fvisibility=default $(WARN) -shared -MMD -MP -MF $@.d -o $@ $< -ldl
 
-$(BENCH_TOOLS): $(T)/bench/%: contrib/bench/%.c $(BUILD)/.flags
+$(BENCH_TOOLS): $(T)/bench/%: contrib/bench/%.c $(BUILD)/libhfgguf.a $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call say,BENCH ,$<)
-	$(Q)$(test_program) $< $(CORE_LIBS) $(FS_LIBS)
+	$(Q)$(test_program) $< $(BUILD)/libhfgguf.a $(CORE_LIBS) $(FS_LIBS)
 
 # The kernels alone: nothing else is needed, so they can be built for a machine whose libraries are not here.
 KERNEL_OBJ := $(filter-out %/policy.o %/mixtures.o %/imatrix.o,$(filter $(BUILD)/core/quant/%,$(CORE_OBJ)))

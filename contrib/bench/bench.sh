@@ -7,14 +7,14 @@
 #   HFGGUF_REFERENCE          folder of llama.cpp with convert_hf_to_gguf.py
 #   HFGGUF_REFERENCE_PYTHON   a Python that can run it
 #   LLAMA_QUANTIZE            the program
-#   BENCH_REPEAT=5            runs of each; the best counts, and peers take turns
+#   BENCH_REPEAT=7            runs of each; the median counts, and peers take turns
 #   BENCH_PARTS=...           some of: read splice cat copy busy cache memory load pack kernels schemes; or soak
 #   BENCH_READS=10000000      of soak, which takes half an hour
 . "$(dirname "$0")/../../tests/lib.bash"
 scratch
 
 out=${1:-$BUILD/bench}
-repeat=${BENCH_REPEAT:-5}
+repeat=${BENCH_REPEAT:-7}
 parts=${BENCH_PARTS:-read splice cat copy busy cache memory load pack kernels schemes}
 tools=$TOOLS/bench
 cores=$(nproc)
@@ -36,12 +36,15 @@ row() {
 	say "$1: $2 $4, $5: $3, ratio $ratio"
 }
 
-# ---- times: the best of all runs under a name ----
+# ---- times: the median of all runs under a name; peers take turns, so both have had the same machine ----
 
-declare -A best
+declare -A times
 
-note_time() { # NAME SECONDS
-	[[ ${best[$1]} ]] && (($(calc "$2 < ${best[$1]}" 0) == 0)) || best[$1]=$2
+note_time() { times[$1]+="$2 "; } # NAME SECONDS
+
+median() { # NAME: nothing when nothing was measured
+	tr ' ' '\n' <<<"${times[$1]}" | grep . | sort -g | awk '{ v[NR] = $1 }
+		END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
 clock() { # NAME COMMAND...
@@ -59,7 +62,7 @@ read_file() {
 }
 
 # rate NAME BYTES: GB/s, or nothing when nothing was measured.
-rate() { [[ ! ${best[$1]} ]] || calc "$2 / ${best[$1]} / 1e9" 2; }
+rate() { [[ ! ${times[$1]} ]] || calc "$2 / $(median "$1") / 1e9" 2; }
 
 # stat_of MOUNT NAME: a counter.
 stat_of() { awk -v name="$2" '$1 == name { print $2 }' "$1/.hfgguf/stats"; }
@@ -77,7 +80,9 @@ null_fs() { # FOLDER OPTIONS...: a file system of one file, "null", as large as 
 model=$("$MKMODEL" --big "$TMP") || exit
 weights=$model/model.safetensors
 bytes=$(stat -c %s "$weights")
-cat "$weights" >/dev/null
+# From the disk, as a model that lies there: what was just written is in the page cache in other, smaller pieces.
+sync "$weights"
+"$tools/reader" read "$weights" >/dev/null
 
 mounted() { # NAME OPTIONS: mounts, sets file
 	mkdir -p "$TMP/$1"
@@ -126,8 +131,8 @@ read_part() {
 			what="$mode $readahead"
 			row "bf16 mount, $mode, read-ahead $readahead KiB" "$(rate "bf16 $what" "${sizes[bf16]}")" \
 				"$(rate "null $what" "$bytes")" GB/s "null file system"
-			row "bf16 mount, $mode, read-ahead $readahead KiB: CPU" "${best[bf16 $what cpu]}" \
-				"${best[null $what cpu]}" s "null file system"
+			row "bf16 mount, $mode, read-ahead $readahead KiB: CPU" "$(median "bf16 $what cpu")" \
+				"$(median "null $what cpu")" s "null file system"
 		done
 		unmount "$TMP/null" "$TMP/bf16" "$TMP/f16" "$TMP/q8_0"
 		wait
@@ -139,7 +144,7 @@ read_part() {
 		done
 	done
 	for type in f16 q8_0; do
-		best[net]=$(calc "${best[cat $type]} - ${best[open q8_0]}")
+		times[net]=$(calc "$(median "cat $type") - $(median "open q8_0")")
 		for mode in read populate; do
 			what=$(rate "$type $mode 1024" "${sizes[$type]}")
 			row "$type mount, $mode" "$what" "$(rate "cat $type" "${sizes[$type]}")" GB/s "hfgguf cat"
@@ -175,7 +180,7 @@ cat_part() {
 			clock "cat q8_0" quiet "$HFGGUF" cat "$model" -o outtype=q8_0
 			clock converter quiet "$python" "$convert" "$model" --outtype q8_0 --outfile "$TMP/ref.gguf"
 		done
-		row "hfgguf cat, q8_0" "${best[cat q8_0]}" "${best[converter]}" s "convert_hf_to_gguf.py"
+		row "hfgguf cat, q8_0" "$(median "cat q8_0")" "$(median converter)" s "convert_hf_to_gguf.py"
 		rm -f "$TMP/ref.gguf"
 	fi
 	if [[ ! -x $LLAMA_QUANTIZE ]]; then
@@ -186,7 +191,7 @@ cat_part() {
 			clock "cat Q4_K_M" quiet "$HFGGUF" cat "$model" -o quantize=Q4_K_M
 			clock quantize quiet "$LLAMA_QUANTIZE" "$TMP/bf16.gguf" "$TMP/q.gguf" Q4_K_M "$cores"
 		done
-		row "hfgguf cat, Q4_K_M" "${best[cat Q4_K_M]}" "${best[quantize]}" s "llama-quantize alone"
+		row "hfgguf cat, Q4_K_M" "$(median "cat Q4_K_M")" "$(median quantize)" s "llama-quantize alone"
 		rm -f "$TMP/bf16.gguf" "$TMP/q.gguf"
 	fi
 }
@@ -207,38 +212,29 @@ copy_part() {
 		"cp of the source and sync"
 }
 
-# Nanoseconds that the quantizers alone take for all weights, by the plan and the kernels' own benchmark.
-kernel_ns() { # OPTIONS
-	"$HFGGUF" plan --json "$model" -o "$1" |
-		jq -r '.tensors[] | [.type, (.shape | reduce .[] as $d (1; . * $d))] | @tsv' |
-		awk -F'\t' 'NR == FNR { ns[$1] = $2; next } { n += $2 * ns[$1] } END { printf "%.0f", n }' \
-			"$TMP/kernels.tsv" -
-}
-
 # One reader that maps the file keeps all processors busy: how much of their time goes into computing, and how that
-# compares with the kernels alone.
+# compares with the kernels alone, on one of them.
 busy_part() {
-	local i ns before share pid most=0
+	local i before pid this computing=()
+	command -v jq >/dev/null || { say "no jq: one mapped reader is left out"; return; }
+	"$HFGGUF" plan --json "$model" -o quantize=Q4_K_M |
+		jq -r '.tensors[] | "\(.type) \(.shape | reduce .[] as $d (1; . * $d))"' >"$TMP/tensors"
 	mounted busy quantize=Q4_K_M
 	pid=$(daemon_of "$TMP/busy" | head -n 1)
 	for ((i = 0; i < repeat; i++)); do
+		note_time alone "$("$tools/alone" <"$TMP/tensors")"
 		before=$(stat_of "$TMP/busy" compute_ns)
-		unset "best[this]" "best[this cpu]"
+		times[this]=
 		read_served this map "$file" "$pid"
-		note_time busy "${best[this]}"
-		note_time "busy cpu" "${best[this cpu]}"
-		share=$(calc "($(stat_of "$TMP/busy" compute_ns) - $before) / 1e9 / ${best[this]}" 2)
-		if (($(calc "$most < $share" 0))); then most=$share; fi
-		"$TOOLS/check_kernels" --bench --tsv 2>/dev/null | grep -v '^type' >"$TMP/kernels.$i"
+		note_time busy "${times[this]}"
+		this=$(calc "($(stat_of "$TMP/busy" compute_ns) - $before) / 1e9 / ${times[this]}")
+		note_time computing "$this"
 	done
 	unmount "$TMP/busy"
-	row "Q4_K_M mount, one mapped reader: computing" "$most" "$cores" "cores" "there are"
-	command -v jq >/dev/null || { say "no jq: the kernels alone are left out"; return; }
-	sort -t$'\t' -k1,1 -k2,2n "$TMP"/kernels.[0-9]* | awk -F'\t' '!seen[$1]++' >"$TMP/kernels.tsv"
-	ns=$(kernel_ns quantize=Q4_K_M)
-	row "Q4_K_M mount, one mapped reader: CPU" "${best[busy cpu]}" "$(calc "$ns / 1e9" 2)" s "the kernels alone"
-	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / ${best[busy]} / 1e6" 1)" \
-		"$(calc "$bytes / 2 / ($ns / 1e9 / $cores) / 1e6" 1)" "M weights/s" "$cores x the kernels alone"
+	row "Q4_K_M mount, one mapped reader: computing" "$(calc "$(median computing)" 2)" "$cores" "cores" "there are"
+	row "Q4_K_M mount, one mapped reader: CPU" "$(median "this cpu")" "$(median alone)" s "the kernels alone"
+	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / $(median busy) / 1e6" 1)" \
+		"$(calc "$bytes / 2 * $cores / $(median alone) / 1e6" 1)" "M weights/s" "$cores x the kernels alone"
 }
 
 cache_part() {
@@ -322,9 +318,9 @@ load_part() {
 			loads "load $type copy" "$copy"
 			unmount "$TMP/load"
 		done
-		row "llama.cpp loads $type, warm" "${best[load $type]}" "${best[load $type copy]}" s "$peer"
-		row "llama.cpp loads $type, not read before" "${best[load $type first]}" \
-			"${best[load $type copy]}" s "$peer"
+		row "llama.cpp loads $type, warm" "$(median "load $type")" "$(median "load $type copy")" s "$peer"
+		row "llama.cpp loads $type, not read before" "$(median "load $type first")" \
+			"$(median "load $type copy")" s "$peer"
 		rm -f "$copy"
 	done
 }
