@@ -12,6 +12,7 @@
 #define FUSE_USE_VERSION 312
 
 #include "fs/mount_opts.h"
+#include "fs/prepared.h"
 #include "fs/read_buffers.h"
 
 #include "hfgguf/hfgguf.h"
@@ -32,6 +33,7 @@ struct front {
 	struct fuse_session *session;
 	unsigned n_threads;
 	struct read_buffers buffers;
+	struct prepared prepared;
 	uid_t uid;
 	gid_t gid;
 

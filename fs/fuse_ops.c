@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#define PREPARE_BYTES ((size_t)64 << 10) /* smaller reads are not made by read-ahead */
+
 static struct front *front_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
@@ -169,33 +171,71 @@ static void reply_failed(fuse_req_t req, const struct node *node, size_t size, o
 	fuse_reply_err(req, status == HFGGUF_NOMEM ? ENOMEM : EIO);
 }
 
-static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+/* Answers from a buffer's own bytes, or from what a read has put into its view. False when it has failed. */
+static bool reply_read(fuse_req_t req, const struct node *node, size_t size, off_t off, struct read_buffer *b)
 {
 	struct front *f = front_of(req);
-	struct node node = node_of(f, ino);
-	struct read_buffer *b;
 	char msg[2048] = "";
-	ssize_t n;
+	ssize_t n = serve_view(f->model, node->index, b->p, size, (uint64_t)off, &b->view, msg, sizeof(msg));
 
-	if (node.kind == NODE_STATUS) {
-		read_status(req, size, off, fi);
-		return;
-	}
-	b = node.kind == NODE_FILE ? read_buffer_take(&f->buffers, size) : NULL;
-	if (!b) {
-		fuse_reply_err(req, node.kind == NODE_FILE ? ENOMEM : EISDIR);
-		return;
-	}
-	n = serve_view(f->model, node.index, b->p, size, (uint64_t)off, &b->view, msg, sizeof(msg));
 	if (n < 0) {
-		reply_failed(req, &node, size, off, (int)n, msg);
+		reply_failed(req, node, size, off, (int)n, msg);
 	} else if (!n) {
 		fuse_reply_buf(req, NULL, 0);
 	} else {
 		fuse_reply_iov(req, b->view.pieces, b->view.n_pieces);
 		serve_view_end(f->model, &b->view);
 	}
-	read_buffer_give(&f->buffers, b);
+	return n > 0;
+}
+
+/* Makes the answer to the next read of a stream, if nothing else does; false when the buffer is not needed for it. */
+static bool prepare_next(struct front *f, size_t file, size_t size, uint64_t offset, struct read_buffer *b)
+{
+	struct prepared_read *r;
+	struct read_buffer *old;
+	ssize_t n;
+
+	if (size < PREPARE_BYTES || !serve_uncached(f->model, file, size, offset))
+		return false;
+	r = prepared_begin(&f->prepared, file, offset, b, &old);
+	if (old)
+		read_buffer_give(&f->buffers, old);
+	if (!r)
+		return false;
+	n = serve_once(f->model, file, b->p, size, offset, NULL, 0);
+	prepared_end(&f->prepared, r, n);
+	return n > 0;
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct front *f = front_of(req);
+	struct node node = node_of(f, ino);
+	struct read_buffer *b;
+	bool in_order, good;
+
+	if (node.kind == NODE_STATUS) {
+		read_status(req, size, off, fi);
+		return;
+	}
+	if (node.kind != NODE_FILE) {
+		fuse_reply_err(req, EISDIR);
+		return;
+	}
+	b = prepared_take(&f->prepared, node.index, (uint64_t)off, size, &in_order);
+	if (b) {
+		good = !fuse_reply_buf(req, b->p, size);
+	} else {
+		b = read_buffer_take(&f->buffers, size);
+		if (!b) {
+			fuse_reply_err(req, ENOMEM);
+			return;
+		}
+		good = reply_read(req, &node, size, off, b);
+	}
+	if (!good || !in_order || !prepare_next(f, node.index, size, (uint64_t)off + size, b))
+		read_buffer_give(&f->buffers, b);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)

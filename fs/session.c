@@ -180,12 +180,14 @@ int session_run(struct front *f)
 		return MOUNT_SYSTEM;
 	f->status_size = calloc(status_count(f->model), sizeof(*f->status_size));
 	status = hfgguf_start(f->model);
-	if (!read_buffers_init(&f->buffers, f->n_threads) || !f->status_size || status) {
+	prepared_init(&f->prepared);
+	if (!read_buffers_init(&f->buffers, f->n_threads + PREPARED_READS) || !f->status_size || status) {
 		say_error("cannot start: %s", hfgguf_strerror(status ? status : HFGGUF_NOMEM));
 		status = MOUNT_SYSTEM;
 	} else {
 		status = mount_and_serve(f);
 	}
+	prepared_destroy(&f->prepared, &f->buffers);
 	read_buffers_destroy(&f->buffers);
 	free((void *)f->status_size);
 	return status;

@@ -78,6 +78,16 @@ ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uin
 	return read_model(m, file, buf, n, offset, ONCE, NULL, msg, msg_size);
 }
 
+bool serve_uncached(struct hfgguf_model *m, size_t file, size_t n, uint64_t offset)
+{
+	struct err err = ERR_INIT;
+	uint64_t size = hfgguf_size(m, file);
+
+	if (offset >= size || model_ready(m, &err))
+		return false;
+	return vfile_uncached(&m->files[file].v, offset, n < size - offset ? offset + n : size);
+}
+
 uint64_t serve_cut(const struct hfgguf_model *m, size_t file, uint64_t offset, size_t n)
 {
 	struct err err = ERR_INIT;

@@ -8,9 +8,14 @@
 #include "core/file/view.h"
 #include "hfgguf/hfgguf.h"
 
+#include <stdbool.h>
+
 /* As hfgguf_pread, for bytes that nobody will want again: nothing is cached and nothing is read ahead. */
 ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, char *msg,
 		   size_t msg_size);
+
+/* Whether the n bytes at offset exist, as far as the file goes, and no unit of the cache is among them. */
+bool serve_uncached(struct hfgguf_model *m, size_t file, size_t n, uint64_t offset);
 
 /* Where to end a read that begins at offset and has at most n bytes, so that no unit is cut if that can be avoided. */
 uint64_t serve_cut(const struct hfgguf_model *m, size_t file, uint64_t offset, size_t n);

@@ -535,6 +535,16 @@ int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64
 	return read_all(&r);
 }
 
+bool vfile_uncached(const struct vfile *f, uint64_t from, uint64_t to)
+{
+	const struct vtensor *t = find_tensor(f, from), *end = f->tensors + f->n_tensors;
+
+	for (t = t ? t : f->tensors; t < end && t->g->offset < to; t++)
+		if (!t->segments && !t->direct && t->g->offset + t->g->size_bytes > from)
+			return false;
+	return true;
+}
+
 uint64_t vfile_cut(const struct vfile *f, uint64_t from, uint64_t to)
 {
 	const struct vtensor *t = find_tensor(f, to);

@@ -63,6 +63,9 @@ int vfile_read(struct vfile *f, struct cache *cache, void *buf, size_t n, uint64
 /* The end of a unit in (from, to], the last one; to when there is none or to is not in a computed tensor. */
 uint64_t vfile_cut(const struct vfile *f, uint64_t from, uint64_t to);
 
+/* Whether bytes [from, to) are read without the cache. */
+bool vfile_uncached(const struct vfile *f, uint64_t from, uint64_t to);
+
 /*
  * The same without copying what is computed. buf has room for all n bytes and holds what is not computed by whole
  * units. On success the bytes are v's pieces until vfile_view_end; on failure there is nothing to end.
