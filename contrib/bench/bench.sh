@@ -272,6 +272,7 @@ soak() {
 		"$tools/soak" "$TMP/soak" "$TMP/copies" 64 "$3" >"$TMP/said" || { say "wrong bytes"; exit 1; }
 		say "soak: reads, bytes, seconds: $(cat "$TMP/said")"
 		used+=("$(awk '$1 == "VmRSS:" { printf "%.1f", $2 / 1024 }' "/proc/$pid/status")")
+		say "soak: the server's memory in MiB: ${used[i]}"
 	done
 	peak=$(awk '$1 == "VmHWM:" { printf "%.1f", $2 / 1024 }' "/proc/$pid/status")
 	unmount "$TMP/soak"
