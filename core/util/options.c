@@ -7,17 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { IS_FLAG, IS_TEXT, IS_LIST };
+enum kind { IS_FLAG, IS_TEXT, IS_LIST, IS_FILE }; /* a file's words go to a list, its name to another */
 enum { MAX_WORDS = 1 << 20 };
 
-#define TEXT(name, field, value, help) { { name, value, help }, offsetof(struct options, field), IS_TEXT }
-#define LIST(name, field, value, help) { { name, value, help }, offsetof(struct options, field), IS_LIST }
-#define FLAG(name, field, help) { { name, NULL, help }, offsetof(struct options, field), IS_FLAG }
+#define ROW(name, field, value, help, kind, words) \
+	{ { name, value, help }, offsetof(struct options, field), kind, words }
+#define TEXT(name, field, value, help) ROW(name, field, value, help, IS_TEXT, 0)
+#define LIST(name, field, value, help) ROW(name, field, value, help, IS_LIST, 0)
+#define FLAG(name, field, help) ROW(name, field, NULL, help, IS_FLAG, 0)
+#define FILES(name, field, words, value, help) ROW(name, field, value, help, IS_FILE, offsetof(struct options, words))
 
 static const struct row {
 	struct hfgguf_option option;
 	size_t offset;
 	enum kind kind;
+	size_t words; /* of IS_FILE: the list's offset */
 } rows[] = {
     TEXT("outtype", outtype, "TYPE",
 	 "converter's type: f32 f16 bf16 q8_0 tq1_0 tq2_0 auto (default) native native-strict"),
@@ -54,7 +58,8 @@ static const struct row {
     TEXT("output-tensor-type", output_tensor_type, "TYPE", "quantizer: type of output.weight"),
     TEXT("token-embedding-type", token_embedding_type, "TYPE", "quantizer: type of the embeddings"),
     LIST("tensor-type", tensor_type, "PATTERN=TYPE", "quantizer: type of tensors that match; repeatable"),
-    LIST("tensor-type-file", tensor_type_file, "FILE", "quantizer: such PATTERN=TYPE, one a line; repeatable"),
+    FILES("tensor-type-file", tensor_type_file, tensor_type, "FILE",
+	  "quantizer: such PATTERN=TYPE, one a line; repeatable"),
     LIST("include-weights", include_weights, "NAME", "quantizer: importance of these only; repeatable"),
     LIST("exclude-weights", exclude_weights, "NAME", "quantizer: no importance of these; repeatable"),
     LIST("override-kv", override_kv, "KEY=TYPE:VALUE", "quantizer: a key's value; repeatable"),
@@ -139,29 +144,35 @@ static int append(struct option_list *l, const char *value, struct err *err)
 }
 
 /* The words of a file, which take their place among the options before and behind. */
-static int append_words(struct option_list *l, const char *path, struct err *err)
+static int append_words(struct option_list *l, const char *option, const char *path, struct err *err)
 {
 	autofclose FILE *f = fopen(path, "re");
 	char *word;
 
 	if (!f)
-		return err_errno(err, HFGGUF_NOT_FOUND, "tensor-type-file=%s", path);
+		return err_errno(err, HFGGUF_NOT_FOUND, "%s=%s", option, path);
 	while (!err->code && l->n < MAX_WORDS && fscanf(f, "%ms", &word) == 1) {
 		append(l, word, err);
 		free(word);
 	}
 	if (!err->code && ferror(f))
-		return err_errno(err, HFGGUF_IO, "tensor-type-file=%s", path);
+		return err_errno(err, HFGGUF_IO, "%s=%s", option, path);
 	if (l->n >= MAX_WORDS)
-		return err_set(err, HFGGUF_OPTION, "tensor-type-file=%s: more than %d words", path, MAX_WORDS);
+		return err_set(err, HFGGUF_OPTION, "%s=%s: more than %d words", option, path,
+			       MAX_WORDS);
 	return err->code;
 }
 
-static int set_field(void *field, enum kind kind, const char *value, struct err *err)
+static int set_field(struct options *o, const struct row *row, const char *value, struct err *err)
 {
-	if (kind == IS_LIST)
+	void *field = (char *)o + row->offset;
+
+	if (row->kind == IS_FILE && append_words((struct option_list *)(void *)((char *)o + row->words),
+						 row->option.name, value, err))
+		return err->code;
+	if (row->kind == IS_LIST || row->kind == IS_FILE)
 		return append(field, value, err);
-	if (kind == IS_FLAG) {
+	if (row->kind == IS_FLAG) {
 		*(bool *)field = true;
 		return 0;
 	}
@@ -199,10 +210,7 @@ static int set_one(struct options *o, char *word, struct err *err)
 		if ((rows[i].kind != IS_FLAG) != (value != NULL))
 			return err_set(err, HFGGUF_OPTION, "option \"%s\" %s", word,
 				       value ? "takes no value" : "needs a value");
-		if (set_field((char *)o + rows[i].offset, rows[i].kind, value, err))
-			return err->code;
-		return rows[i].offset == offsetof(struct options, tensor_type_file)
-			? append_words(&o->tensor_type, value, err) : 0;
+		return set_field(o, &rows[i], value, err);
 	}
 	return unknown(word, err);
 }
@@ -294,7 +302,7 @@ void options_free(struct options *o)
 		if (rows[i].kind == IS_TEXT) {
 			free(*(char **)field);
 			*(char **)field = NULL;
-		} else if (rows[i].kind == IS_LIST) {
+		} else if (rows[i].kind != IS_FLAG) {
 			struct option_list *l = field;
 
 			for (size_t k = 0; k < l->n; k++)
