@@ -16,6 +16,8 @@ enum {
 	PACKED_BYTES = 60 << 10, /* of a packed source a read takes no more, though it touch two units, */
 	PACKED_LEAST = 14 << 10, /* but a unit is no smaller than this many */
 	ROWS_AT_ONCE = 8, /* that schemes decode */
+	PART_BYTES = 256 << 10, /* computed with one slot, by types that are not kept */
+	NUMBER_ALIGN = 8, /* what every number may be stored at */
 };
 
 /* ---- making ---- */
@@ -354,7 +356,7 @@ static void filled(struct reading *r, size_t n)
 static int read_part(struct reading *r, const struct vtensor *t, uint64_t lo, uint64_t hi, uint64_t at, size_t n)
 {
 	struct cache_unit part = part_of(t, lo, (size_t)(hi - lo));
-	bool whole = part.size == n;
+	bool whole = part.size == n && (uintptr_t)r->out % NUMBER_ALIGN == 0;
 	char *out = whole ? r->out : malloc(part.size);
 	int e = out ? cache_once(r->cache, &part, out, r->err) : err_nomem(r->err);
 
@@ -395,7 +397,7 @@ static int read_blocks(struct reading *r, const struct vtensor *t, size_t n, uin
 		uint64_t lo = at / block * block, hi = lo + block;
 
 		if (lo == at && n >= block)
-			hi = lo + n / block * block;
+			hi = lo + (n < PART_BYTES ? n : PART_BYTES) / block * block;
 		take = hi - at < n ? (size_t)(hi - at) : n;
 		e = read_part(r, t, lo, hi, at, take);
 		if (e == HFGGUF_IO)
