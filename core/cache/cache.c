@@ -206,22 +206,47 @@ static void enqueue_wanted(struct cache *c, struct unit *u)
 	cache_enqueue(c, u);
 }
 
-bool cache_want(struct cache *c, const struct cache_unit *what)
+static void count(struct cache *c, enum state found)
+{
+	c->stats.hits += found == READY;
+	c->stats.misses += found == QUEUED;
+	c->stats.waits += found == RUNNING || found == FAILED;
+}
+
+bool cache_begin(struct cache *c, const struct cache_unit *what)
 {
 	struct unit *u = NULL;
 
 	pthread_mutex_lock(&c->lock);
-	if (c->n_alive) {
+	if (c->started && cache_keep_workers(c)) {
 		u = cache_unit_find(c, what->key);
-		if (u ? u->state == QUEUED && u->ahead : (u = cache_unit_new(c, what, RUNNING)) != NULL) {
+		if (u) {
+			count(c, u->state);
+			if (u->state == QUEUED && u->ahead)
+				enqueue_wanted(c, u);
+		} else if ((u = cache_unit_new(c, what, RUNNING))) { /* in no queue yet */
+			count(c, QUEUED);
 			enqueue_wanted(c, u);
-			slot_offer(c);
 		}
 	}
-	if (u)
+	if (u) {
 		u->pins++;
+		u->counted++;
+		slot_offer(c);
+	}
 	pthread_mutex_unlock(&c->lock);
-	return u;
+	return u != NULL;
+}
+
+void cache_await(struct cache *c, uint64_t key)
+{
+	struct unit *u;
+
+	pthread_mutex_lock(&c->lock);
+	u = cache_unit_find(c, key);
+	if (u->state == QUEUED || u->state == RUNNING)
+		wait_for(c, u);
+	pthread_mutex_unlock(&c->lock);
 }
 
 /*
@@ -232,7 +257,6 @@ static void want(struct cache *c, struct unit *u)
 {
 	bool queued = u->state == QUEUED;
 
-	c->stats.misses++;
 	if (slot_is_free(c) || !c->n_alive) {
 		compute_here(c, u);
 		return;
@@ -254,14 +278,14 @@ static struct unit *acquire(struct cache *c, const struct cache_unit *what)
 		return NULL;
 	u->pins++;
 	table_touch(&c->table, &u->node);
-	if (u->state == READY) {
-		c->stats.hits++;
-	} else if (is_new || u->state == QUEUED) {
+	if (u->counted)
+		u->counted--;
+	else
+		count(c, is_new ? QUEUED : u->state);
+	if (is_new || u->state == QUEUED)
 		want(c, u);
-	} else {
-		c->stats.waits++;
+	else if (u->state == RUNNING)
 		wait_for(c, u);
-	}
 	not_ahead(c, u);
 	return u;
 }

@@ -12,7 +12,8 @@
  *          evicted ────── pack it, if it gets smaller (packed.h)
  *
  * There are as many slots as threads= says. They bound the memory that computing takes and the processors it keeps
- * busy; workers and readers use the same ones, readers first. Without a worker alive readers wait for slots themselves.
+ * busy; workers and readers use the same ones, what readers wait for first. Without a worker alive readers compute all
+ * that they need.
  *
  * Both tiers and all that is being computed or lent count against the budget; what is lent cannot be evicted.
  *
@@ -64,10 +65,12 @@ void cache_free(struct cache *c);
 int cache_hold(struct cache *c, const struct cache_unit *unit, const void **data, struct err *err);
 void cache_give_back(struct cache *c, uint64_t key);
 /*
- * Says that cache_hold will follow: workers begin with it now, and it stays until cache_give_back. Never waits. False,
- * and nothing to give back, without workers or memory.
+ * For a reader that will hold several: workers begin with this one now, and it stays until cache_give_back. Never
+ * waits. False, and nothing to give back, without workers or memory.
  */
-bool cache_want(struct cache *c, const struct cache_unit *unit);
+bool cache_begin(struct cache *c, const struct cache_unit *unit);
+/* Waits until a unit of cache_begin is computed, or has failed. */
+void cache_await(struct cache *c, uint64_t key);
 /* Bytes [from, from + n) of a unit into out. */
 int cache_get(struct cache *c, const struct cache_unit *unit, size_t from, size_t n, void *out, struct err *err);
 /* A whole unit into out, and not into the cache: for bytes that nobody will want again. */

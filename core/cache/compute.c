@@ -10,12 +10,17 @@ void *slot_take(struct cache *c)
 	return c->states[--c->n_free];
 }
 
+bool slot_for_worker(const struct cache *c)
+{
+	return c->n_free && cache_queued(c) && (!c->n_wanting || (c->wanted.head && c->workers_turn));
+}
+
 /* Somebody is woken for every slot that is free. */
 void slot_offer(struct cache *c)
 {
-	if (c->n_free && c->n_wanting)
+	if (c->n_free && c->n_wanting && !slot_for_worker(c))
 		pthread_cond_signal(&c->slot);
-	else if (c->n_free && cache_queued(c))
+	else if (slot_for_worker(c))
 		pthread_cond_signal(&c->work);
 }
 
@@ -34,13 +39,16 @@ void *slot_wait(struct cache *c)
 {
 	void *state;
 
-	if (slot_is_free(c))
+	if (slot_is_free(c)) {
+		c->workers_turn = true;
 		return slot_take(c);
+	}
 	c->n_wanting++;
 	do {
 		pthread_cond_wait(&c->slot, &c->lock);
 	} while (!c->n_free);
 	c->n_wanting--;
+	c->workers_turn = true;
 	state = slot_take(c);
 	slot_offer(c);
 	return state;

@@ -21,6 +21,7 @@ static void unmap(void *block, size_t size)
 
 #include <sys/mman.h>
 
+/* All of it will be written: one fault for each page costs more than having them at once. */
 static void *map(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1,

@@ -1,5 +1,5 @@
 /*
- * What the files of core/cache share. One lock guards the table, the queue and the slots; nothing is computed, packed
+ * What the files of core/cache share. One lock guards the table, the queues and the slots; nothing is computed, packed
  * or copied under it. A unit that is being computed or is lent is pinned and stays out of eviction's reach.
  *
  *	cache.c     units, both tiers, readers
@@ -24,6 +24,7 @@ struct unit {
 	enum state state;
 	bool ahead; /* nobody has wanted it yet */
 	unsigned pins;
+	unsigned counted; /* cache_begins whose cache_hold is still to come: the statistics have them */
 	uint64_t cost_ns;
 	struct unit *next; /* in the queue, or in a list of evicted ones */
 	struct err *err;   /* of FAILED */
@@ -48,6 +49,7 @@ struct cache {
 	void **states;                         /* of the slots: those of free ones are the first n_free */
 	pthread_cond_t slot; /* a slot is free, for a reader */
 	pthread_cond_t work; /* for a worker: a slot is free and something is queued, or stop */
+	bool workers_turn; /* the last slot went to a reader: the next one is for a unit that others wait for */
 
 	pthread_t *workers;
 	bool *alive; /* of workers[i] */
@@ -74,16 +76,23 @@ void cache_enqueue(struct cache *c, struct unit *u);
 void cache_dequeue(struct cache *c, struct unit *u);
 bool cache_queued(const struct cache *c);
 
-/* A slot's state; there must be a free one, or slot_wait waits for it, in front of the workers. */
+/*
+ * A slot's state; there must be a free one, or slot_wait waits for it. Readers that wait for a slot and units that
+ * readers wait for take turns; read-ahead gets what they leave.
+ */
 void *slot_take(struct cache *c);
 void *slot_wait(struct cache *c);
 bool slot_is_free(const struct cache *c); /* and no reader is before us */
+bool slot_for_worker(const struct cache *c); /* one is free, something is queued, and it is a worker's turn */
 void slot_give(struct cache *c, void *state);
 /* Wakes somebody for a slot that is free: after queueing something. */
 void slot_offer(struct cache *c);
 
 /* Fills a RUNNING, pinned unit, with a slot; returns with the lock, which it has given up meanwhile. */
 void cache_run(struct cache *c, struct unit *u, void *state);
+
+/* Starts workers in the place of those that have ended; false when there is none. Under the lock. */
+bool cache_keep_workers(struct cache *c);
 
 /* Ends and joins all workers; without the lock. */
 void cache_stop_workers(struct cache *c);

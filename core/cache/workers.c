@@ -52,7 +52,6 @@ struct worker {
 static void worker_end(void *arg)
 {
 	struct worker *w = arg;
-
 	struct cache *c = w->c;
 
 	if (!w->locked)
@@ -74,6 +73,8 @@ static void run_next(struct worker *w)
 	cache_dequeue(c, u);
 	u->state = RUNNING;
 	u->pins++;
+	c->workers_turn = false;
+	slot_offer(c); /* there may be more of them */
 	w->locked = false; /* when run does not return */
 	cache_run(c, u, state);
 	w->locked = true;
@@ -89,7 +90,7 @@ static void *work(void *arg)
 	pthread_mutex_lock(&c->lock);
 	pthread_cleanup_push(worker_end, w);
 	while (!c->stop) {
-		if (cache_queued(c) && slot_is_free(c))
+		if (slot_for_worker(c))
 			run_next(w);
 		else
 			pthread_cond_wait(&c->work, &c->lock);
@@ -119,7 +120,7 @@ static bool spawn(struct cache *c, unsigned i)
 	return true;
 }
 
-static bool keep_workers(struct cache *c)
+bool cache_keep_workers(struct cache *c)
 {
 	for (unsigned i = 0; i < c->n_threads; i++)
 		if (!c->alive[i] && cache_now_ns() >= c->no_spawn_before_ns && !spawn(c, i))
@@ -131,7 +132,7 @@ void cache_start(struct cache *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->started = true;
-	keep_workers(c);
+	cache_keep_workers(c);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -164,7 +165,7 @@ bool cache_ahead(struct cache *c, const struct cache_unit *what)
 	pthread_mutex_lock(&c->lock);
 	there = cache_unit_find(c, what->key) != NULL;
 	room = c->started && c->ahead_bytes + what->size <= cache_ahead_limit(c);
-	if (!there && room && keep_workers(c))
+	if (!there && room && cache_keep_workers(c))
 		u = cache_unit_new(c, what, QUEUED);
 	if (u) {
 		u->ahead = true;

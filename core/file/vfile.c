@@ -400,8 +400,6 @@ static int read_blocks(struct reading *r, const struct vtensor *t, size_t n, uin
 			hi = lo + (n < PART_BYTES ? n : PART_BYTES) / block * block;
 		take = hi - at < n ? (size_t)(hi - at) : n;
 		e = read_part(r, t, lo, hi, at, take);
-		if (e == HFGGUF_IO)
-			e = read_rows(r, t, at, take);
 	}
 	return e;
 }
@@ -435,39 +433,35 @@ static int read_unit(struct reading *r, const struct vtensor *t, uint64_t i, siz
  * Has units [first, end) begun and waits for the last of them: the workers make them in their order, so this wakes the
  * thread once and not for each. The end of those that are to be given back.
  */
-static uint64_t want_units(struct reading *r, const struct vtensor *t, uint64_t first, uint64_t end)
+static uint64_t begin_units(struct reading *r, const struct vtensor *t, uint64_t first, uint64_t end)
 {
-	struct err err = ERR_INIT; /* a failure shows when the unit is taken */
 	uint64_t i = first;
-	struct cache_unit u;
-	const void *data;
 
 	for (; i < end; i++) {
-		struct cache_unit next = unit_of(t, i);
+		struct cache_unit u = unit_of(t, i);
 
-		if (!cache_want(r->cache, &next))
+		if (!cache_begin(r->cache, &u))
 			break;
-		u = next;
 	}
-	if (i > first && !cache_hold(r->cache, &u, &data, &err))
-		cache_give_back(r->cache, u.key);
+	if (i > first)
+		cache_await(r->cache, unit_of(t, i - 1).key);
 	return i;
 }
 
 static int read_units(struct reading *r, const struct vtensor *t, size_t n, uint64_t at)
 {
-	uint64_t first = at / t->unit_bytes, end = (at + n - 1) / t->unit_bytes + 1, wanted = first;
+	uint64_t first = at / t->unit_bytes, end = (at + n - 1) / t->unit_bytes + 1, begun = first;
 	int e = 0;
 
-	if (r->view && end - first > 1) /* of a view there are never many */
-		wanted = want_units(r, t, first, end);
+	if (r->view && end - first > 1) /* a view is a read of the kernel's, 1 MiB at most */
+		begun = begin_units(r, t, first, end);
 	for (size_t take; n && !e; at += take, n -= take) {
 		uint64_t from = at % t->unit_bytes, left = t->unit_bytes - from;
 
 		take = left < n ? (size_t)left : n;
 		e = read_unit(r, t, at / t->unit_bytes, (size_t)from, take);
 	}
-	for (; first < wanted; first++)
+	for (; first < begun; first++)
 		cache_give_back(r->cache, unit_of(t, first).key);
 	return e;
 }

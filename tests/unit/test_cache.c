@@ -301,13 +301,16 @@ static void test_want(void)
 	int n = 0, same = 1;
 	const void *data;
 
-	ok(!cache_want(c, &u[0]), "without workers nothing is begun");
+	ok(!cache_begin(c, &u[0]), "without workers nothing is begun");
 	cache_start(c);
 	failing = 7;
 	for (int i = 0; i < 4; i++)
-		n += cache_want(c, &u[i]);
+		n += cache_begin(c, &u[i]);
+	cache_await(c, 8);
+	cache_stats(c, &s);
 	ok(n == 4 && !cache_hold(c, &u[3], &data, &err), "the last of some units is waited for");
 	cache_give_back(c, 8);
+	ok(s.misses == 4 && (cache_stats(c, &s), s.hits == 0), "each is counted once");
 	for (int i = 0; i < 4; i++)
 		same &= i == 2 ? !get_is(c, 7) : get_is(c, u[i].key) && computed[u[i].key] == 1;
 	ok(same, "all stay without any budget, and a failure is told");
