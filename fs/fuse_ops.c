@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#define PREPARE_BYTES ((size_t)64 << 10) /* smaller reads are not made by read-ahead */
+#define PREPARE_BYTES ((size_t)64 << 10) /* smaller ones do not come from read-ahead */
 
 static struct front *front_of(fuse_req_t req)
 {
@@ -203,7 +203,7 @@ static bool prepare_next(struct front *f, size_t file, size_t size, uint64_t off
 		read_buffer_give(&f->buffers, old);
 	if (!r)
 		return false;
-	n = serve_once(f->model, file, b->p, size, offset, NULL, 0);
+	n = serve_ahead(f->model, file, b->p, size, offset);
 	prepared_end(&f->prepared, r, n);
 	return n > 0;
 }
@@ -226,6 +226,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, stru
 	b = prepared_take(&f->prepared, node.index, (uint64_t)off, size, &in_order);
 	if (b) {
 		good = !fuse_reply_buf(req, b->p, size);
+		serve_count(f->model, size);
 	} else {
 		b = read_buffer_take(&f->buffers, size);
 		if (!b) {

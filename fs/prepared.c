@@ -27,11 +27,11 @@ static int find_stream(const struct prepared *p, size_t file, uint64_t end)
 	return -1;
 }
 
-/* True when the read goes on with a stream; else it is a new one in the place of the oldest. */
+/* True when the read goes on with a stream in its steps; of a new one the oldest makes room. */
 static bool note(struct prepared *p, size_t file, uint64_t offset, size_t n)
 {
 	int i = find_stream(p, file, offset), oldest = 0;
-	bool known = i >= 0;
+	bool known = i >= 0, same = known && p->streams[i].n == n;
 
 	for (int k = 1; k < PREPARED_STREAMS && !known; k++)
 		if (p->streams[k].used < p->streams[oldest].used)
@@ -40,8 +40,9 @@ static bool note(struct prepared *p, size_t file, uint64_t offset, size_t n)
 		i = oldest;
 	p->streams[i].file = file;
 	p->streams[i].end = offset + n;
+	p->streams[i].n = n;
 	p->streams[i].used = ++p->tick;
-	return known;
+	return same;
 }
 
 static struct prepared_read *find_read(struct prepared *p, size_t file, uint64_t offset)

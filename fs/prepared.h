@@ -17,7 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PREPARED_READS = 4, PREPARED_STREAMS = 16 };
+/* With more streams than answers each new one would push out one that is still to be asked for. */
+enum { PREPARED_READS = 4, PREPARED_STREAMS = PREPARED_READS };
 
 struct prepared_read {
 	enum { PREPARED_NONE, PREPARED_FILLING, PREPARED_READY } state;
@@ -35,6 +36,7 @@ struct prepared {
 	struct {
 		size_t file;
 		uint64_t end, used; /* where the last read ended; when that was, 0: never */
+		size_t n;           /* bytes of it */
 	} streams[PREPARED_STREAMS];
 };
 
@@ -44,13 +46,15 @@ void prepared_destroy(struct prepared *p, struct read_buffers *pile);
 
 /*
  * Notes a read. The buffer that was prepared for it, which is the caller's now and begins with its n bytes, or NULL.
- * Waits for one that is being filled. in_order: the read goes on where another has ended.
+ * Waits for one that is being filled. in_order: the read goes on where another of the
+ * same size has ended: of the kernel's parts of unaligned reads, long and short by turns, no answer would fit.
  */
 struct read_buffer *prepared_take(struct prepared *p, size_t file, uint64_t offset, size_t n, bool *in_order);
 
 /*
- * Begins to prepare a read with the buffer b, which belongs to the result; NULL when somebody reads there already. What
- * has waited longest makes room; its buffer is in *old, else NULL.
+ * Begins to prepare a read with the buffer b, which belongs to the result; NULL when somebody reads there already, when
+ * its answer is being prepared, or all places are in use for that. What has waited longest makes room; its buffer is in
+ * *old, else NULL.
  */
 struct prepared_read *prepared_begin(struct prepared *p, size_t file, uint64_t offset, struct read_buffer *b,
 				     struct read_buffer **old);

@@ -15,8 +15,8 @@
 #include "hfgguf/hfgguf.h"
 
 /*
- * Calls use(arg, data, n) for the pieces in their order, on this thread. When use returns non-zero no
- * other call follows. Returns 0 at the end of the file, what use returned, or a negative status with err set.
+ * Calls use(arg, data, n) for the pieces in their order, on this thread. When use returns non-zero no other call
+ * follows. Returns 0 at the end of the file, what use returned, or a negative status with err set.
  */
 int stream_run(struct hfgguf_model *m, size_t file, uint64_t offset, int (*use)(void *arg, const void *data, size_t n),
 	       void *arg, struct err *err);

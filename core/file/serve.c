@@ -13,7 +13,7 @@ static int tell(const struct err *err, char *msg, size_t msg_size)
 	return err->code;
 }
 
-enum how { KEEPING, ONCE, VIEWING };
+enum how { KEEPING, ONCE, AHEAD, VIEWING };
 
 /* A part of the header, which is known before the plan is made. */
 static int read_header(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset,
@@ -36,7 +36,13 @@ static int read_planned(struct hfgguf_model *m, size_t file, void *buf, size_t n
 		return err->code;
 	v = &m->files[file].v;
 	return how == VIEWING ? vfile_view(v, m->cache, buf, n, offset, view, err)
-			      : vfile_read(v, m->cache, buf, n, offset, how == ONCE, err);
+			      : vfile_read(v, m->cache, buf, n, offset, how != KEEPING, err);
+}
+
+void serve_count(struct hfgguf_model *m, size_t n)
+{
+	__atomic_fetch_add(&m->reads, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->bytes_read, n, __ATOMIC_RELAXED);
 }
 
 static ssize_t read_model(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, enum how how,
@@ -57,12 +63,13 @@ static ssize_t read_model(struct hfgguf_model *m, size_t file, void *buf, size_t
 		n = SSIZE_MAX;
 	if (offset + n <= m->faces.v[file].header.size_bytes ? read_header(m, file, buf, n, offset, view, &err)
 							     : read_planned(m, file, buf, n, offset, how, view, &err)) {
-		log_add_limited(&m->log, "%s: offset %llu: %s", hfgguf_name(m, file), (unsigned long long)offset,
-				err.msg);
+		if (how != AHEAD)
+			log_add_limited(&m->log, "%s: offset %llu: %s", hfgguf_name(m, file),
+					(unsigned long long)offset, err.msg);
 		return tell(&err, msg, msg_size);
 	}
-	__atomic_fetch_add(&m->reads, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&m->bytes_read, n, __ATOMIC_RELAXED);
+	if (how != AHEAD)
+		serve_count(m, n);
 	return (ssize_t)n;
 }
 
@@ -78,12 +85,16 @@ ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uin
 	return read_model(m, file, buf, n, offset, ONCE, NULL, msg, msg_size);
 }
 
+ssize_t serve_ahead(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset)
+{
+	return read_model(m, file, buf, n, offset, AHEAD, NULL, NULL, 0);
+}
+
 bool serve_uncached(struct hfgguf_model *m, size_t file, size_t n, uint64_t offset)
 {
-	struct err err = ERR_INIT;
 	uint64_t size = hfgguf_size(m, file);
 
-	if (offset >= size || model_ready(m, &err))
+	if (offset >= size || !__atomic_load_n(&m->planned, __ATOMIC_ACQUIRE))
 		return false;
 	return vfile_uncached(&m->files[file].v, offset, n < size - offset ? offset + n : size);
 }

@@ -14,7 +14,14 @@
 ssize_t serve_once(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset, char *msg,
 		   size_t msg_size);
 
-/* Whether the n bytes at offset exist, as far as the file goes, and no unit of the cache is among them. */
+/* The same before anybody has asked: neither counted nor logged. serve_count counts it when it is asked for. */
+ssize_t serve_ahead(struct hfgguf_model *m, size_t file, void *buf, size_t n, uint64_t offset);
+void serve_count(struct hfgguf_model *m, size_t n);
+
+/*
+ * Whether the n bytes at offset exist, as far as the file goes, and no unit of the cache is among them. False, too,
+ * before the model is planned.
+ */
 bool serve_uncached(struct hfgguf_model *m, size_t file, size_t n, uint64_t offset);
 
 /* Where to end a read that begins at offset and has at most n bytes, so that no unit is cut if that can be avoided. */
