@@ -9,57 +9,71 @@
 
 #define CONV_STEP (4 * LANES) /* one look for NaNs at so many */
 
-static void f16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
+/* The values at i: all lanes of them, giving those that are NaN; one, by the scalar code. */
+typedef vm convert_lanes(const void *src, void *dst, size_t i);
+typedef void convert_one(const void *src, void *dst, size_t i);
+
+ALWAYS_INLINE void convert(convert_lanes *lanes, convert_one *one, const void *src, void *dst, size_t n)
 {
 	size_t i = 0;
 
 	for (; i + CONV_STEP <= n; i += CONV_STEP) {
 		vm nan = m_none();
 
-		for (size_t j = i; j < i + CONV_STEP; j += LANES) {
-			vf v = v_load_half(src + j);
-
-			nan = m_or(nan, v_differ(v, v));
-			v_store(dst + j, v);
-		}
+		for (size_t j = i; j < i + CONV_STEP; j += LANES)
+			nan = m_or(nan, lanes(src, dst, j));
 		if (m_any(nan))
 			for (size_t j = i; j < i + CONV_STEP; j++)
-				dst[j] = f16_to_f32(src[j]);
+				one(src, dst, j);
 	}
 	for (; i < n; i++)
-		dst[i] = f16_to_f32(src[i]);
+		one(src, dst, i);
 }
 
-/* scalar: how NaNs are converted. */
-ALWAYS_INLINE void f32_to_half(uint16_t (*scalar)(float), const float *src, uint16_t *dst, size_t n)
+ALWAYS_INLINE vm widen_lanes(const void *src, void *dst, size_t i)
 {
-	size_t i = 0;
+	vf v = v_load_half((const uint16_t *)src + i);
 
-	for (; i + CONV_STEP <= n; i += CONV_STEP) {
-		vm nan = m_none();
+	v_store((float *)dst + i, v);
+	return v_differ(v, v);
+}
 
-		for (size_t j = i; j < i + CONV_STEP; j += LANES) {
-			vf v = v_load(src + j);
+ALWAYS_INLINE void widen_one(const void *src, void *dst, size_t i)
+{
+	((float *)dst)[i] = f16_to_f32(((const uint16_t *)src)[i]);
+}
 
-			nan = m_or(nan, v_differ(v, v));
-			v_store_half(dst + j, v);
-		}
-		if (m_any(nan))
-			for (size_t j = i; j < i + CONV_STEP; j++)
-				dst[j] = scalar(src[j]);
-	}
-	for (; i < n; i++)
-		dst[i] = scalar(src[i]);
+ALWAYS_INLINE vm halve_lanes(const void *src, void *dst, size_t i)
+{
+	vf v = v_load((const float *)src + i);
+
+	v_store_half((uint16_t *)dst + i, v);
+	return v_differ(v, v);
+}
+
+ALWAYS_INLINE void halve_one(const void *src, void *dst, size_t i)
+{
+	((uint16_t *)dst)[i] = f32_to_f16(((const float *)src)[i]);
+}
+
+ALWAYS_INLINE void ggml_halve_one(const void *src, void *dst, size_t i)
+{
+	((uint16_t *)dst)[i] = ggml_f32_to_f16(((const float *)src)[i]);
+}
+
+static void f16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
+{
+	convert(widen_lanes, widen_one, src, dst, n);
 }
 
 static void f32_to_f16_lanes(const float *src, uint16_t *dst, size_t n)
 {
-	f32_to_half(f32_to_f16, src, dst, n);
+	convert(halve_lanes, halve_one, src, dst, n);
 }
 
 static void ggml_f32_to_f16_lanes(const float *src, uint16_t *dst, size_t n)
 {
-	f32_to_half(ggml_f32_to_f16, src, dst, n);
+	convert(halve_lanes, ggml_halve_one, src, dst, n);
 }
 
 static void bf16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
