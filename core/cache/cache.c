@@ -19,7 +19,7 @@ struct unit *cache_unit_find(struct cache *c, uint64_t key)
 	return (struct unit *)table_find(&c->table, key);
 }
 
-struct unit *cache_unit_new(struct cache *c, const struct cache_unit *what, enum state state)
+struct unit *cache_unit_new(struct cache *c, const struct cache_unit *what)
 {
 	struct unit *u = calloc(1, sizeof(*u));
 
@@ -27,7 +27,7 @@ struct unit *cache_unit_new(struct cache *c, const struct cache_unit *what, enum
 		return NULL;
 	pthread_cond_init(&u->done, NULL);
 	u->what = *what;
-	u->state = state;
+	u->state = QUEUED;
 	u->node.key = what->key;
 	table_add(&c->table, &u->node);
 	c->stats.units++;
@@ -171,14 +171,13 @@ void cache_free(struct cache *c)
 
 /* ---- reading ---- */
 
-/* Computes it here, with the next free slot. */
+/* Computes a QUEUED unit here, with the next free slot. */
 static void compute_here(struct cache *c, struct unit *u)
 {
 	uint64_t start = cache_now_ns();
 	void *state;
 
-	if (u->state == QUEUED)
-		cache_dequeue(c, u);
+	cache_dequeue(c, u);
 	u->state = RUNNING;
 	state = slot_wait(c);
 	c->stats.wait_ns += cache_now_ns() - start;
@@ -196,13 +195,13 @@ static void wait_for(struct cache *c, struct unit *u)
 		compute_here(c, u);
 }
 
-/* In front of read-ahead. */
+/* A QUEUED unit goes in front of read-ahead, if it is not there yet. */
 static void enqueue_wanted(struct cache *c, struct unit *u)
 {
-	if (u->state == QUEUED)
-		cache_dequeue(c, u);
+	if (!u->ahead)
+		return;
+	cache_dequeue(c, u);
 	not_ahead(c, u);
-	u->state = QUEUED;
 	cache_enqueue(c, u);
 }
 
@@ -213,25 +212,33 @@ static void count(struct cache *c, enum state found)
 	c->stats.waits += found == RUNNING || found == FAILED;
 }
 
+/* The unit, pinned; one that was not there is QUEUED now. NULL when memory is out. */
+static struct unit *pin(struct cache *c, const struct cache_unit *what)
+{
+	struct unit *u = cache_unit_find(c, what->key);
+
+	if (!u) {
+		u = cache_unit_new(c, what);
+		if (u)
+			cache_enqueue(c, u);
+	}
+	if (u)
+		u->pins++;
+	return u;
+}
+
 bool cache_begin(struct cache *c, const struct cache_unit *what)
 {
 	struct unit *u = NULL;
 
 	pthread_mutex_lock(&c->lock);
-	if (c->started && cache_keep_workers(c)) {
-		u = cache_unit_find(c, what->key);
-		if (u) {
-			count(c, u->state);
-			if (u->state == QUEUED && u->ahead)
-				enqueue_wanted(c, u);
-		} else if ((u = cache_unit_new(c, what, RUNNING))) { /* in no queue yet */
-			count(c, QUEUED);
-			enqueue_wanted(c, u);
-		}
-	}
+	if (c->started && cache_keep_workers(c))
+		u = pin(c, what);
 	if (u) {
-		u->pins++;
+		count(c, u->state);
 		u->counted++;
+		if (u->state == QUEUED)
+			enqueue_wanted(c, u);
 		slot_offer(c);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -240,12 +247,8 @@ bool cache_begin(struct cache *c, const struct cache_unit *what)
 
 void cache_await(struct cache *c, uint64_t key)
 {
-	struct unit *u;
-
 	pthread_mutex_lock(&c->lock);
-	u = cache_unit_find(c, key);
-	if (u->state == QUEUED || u->state == RUNNING)
-		wait_for(c, u);
+	wait_for(c, cache_unit_find(c, key));
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -255,34 +258,27 @@ void cache_await(struct cache *c, uint64_t key)
  */
 static void want(struct cache *c, struct unit *u)
 {
-	bool queued = u->state == QUEUED;
-
 	if (slot_is_free(c) || !c->n_alive) {
 		compute_here(c, u);
 		return;
 	}
-	if (!queued || u->ahead)
-		enqueue_wanted(c, u);
+	enqueue_wanted(c, u);
 	wait_for(c, u);
 }
 
 /* The pinned unit, READY or FAILED; NULL when memory is out. Under the lock. */
 static struct unit *acquire(struct cache *c, const struct cache_unit *what)
 {
-	struct unit *u = cache_unit_find(c, what->key);
-	bool is_new = !u;
+	struct unit *u = pin(c, what);
 
-	if (is_new)
-		u = cache_unit_new(c, what, RUNNING);
 	if (!u)
 		return NULL;
-	u->pins++;
 	table_touch(&c->table, &u->node);
 	if (u->counted)
 		u->counted--;
 	else
-		count(c, is_new ? QUEUED : u->state);
-	if (is_new || u->state == QUEUED)
+		count(c, u->state);
+	if (u->state == QUEUED)
 		want(c, u);
 	else if (u->state == RUNNING)
 		wait_for(c, u);

@@ -18,10 +18,10 @@ bool slot_for_worker(const struct cache *c)
 /* Somebody is woken for every slot that is free. */
 void slot_offer(struct cache *c)
 {
-	if (c->n_free && c->n_wanting && !slot_for_worker(c))
-		pthread_cond_signal(&c->slot);
-	else if (slot_for_worker(c))
+	if (slot_for_worker(c))
 		pthread_cond_signal(&c->work);
+	else if (c->n_free && c->n_wanting)
+		pthread_cond_signal(&c->slot);
 }
 
 void slot_give(struct cache *c, void *state)
@@ -39,15 +39,13 @@ void *slot_wait(struct cache *c)
 {
 	void *state;
 
-	if (slot_is_free(c)) {
-		c->workers_turn = true;
-		return slot_take(c);
+	if (!slot_is_free(c)) {
+		c->n_wanting++;
+		do {
+			pthread_cond_wait(&c->slot, &c->lock);
+		} while (!c->n_free);
+		c->n_wanting--;
 	}
-	c->n_wanting++;
-	do {
-		pthread_cond_wait(&c->slot, &c->lock);
-	} while (!c->n_free);
-	c->n_wanting--;
 	c->workers_turn = true;
 	state = slot_take(c);
 	slot_offer(c);

@@ -65,8 +65,8 @@ uint64_t cache_now_ns(void);
 /* ---- under the lock ---- */
 
 struct unit *cache_unit_find(struct cache *c, uint64_t key);
-/* A unit in the table, without data; NULL when memory is out. */
-struct unit *cache_unit_new(struct cache *c, const struct cache_unit *what, enum state state);
+/* A unit in the table, QUEUED but in no queue yet; NULL when memory is out. */
+struct unit *cache_unit_new(struct cache *c, const struct cache_unit *what);
 /* Takes a list of units out of the table, so that room more bytes fit into the budget. */
 struct unit *cache_evict(struct cache *c, uint64_t room);
 /* Evicts what it can when it was the last pin; gives up the lock for that. */

@@ -166,7 +166,7 @@ bool cache_ahead(struct cache *c, const struct cache_unit *what)
 	there = cache_unit_find(c, what->key) != NULL;
 	room = c->started && c->ahead_bytes + what->size <= cache_ahead_limit(c);
 	if (!there && room && cache_keep_workers(c))
-		u = cache_unit_new(c, what, QUEUED);
+		u = cache_unit_new(c, what);
 	if (u) {
 		u->ahead = true;
 		c->ahead_bytes += what->size;
