@@ -171,7 +171,7 @@ static void reply_failed(fuse_req_t req, const struct node *node, size_t size, o
 	fuse_reply_err(req, status == HFGGUF_NOMEM ? ENOMEM : EIO);
 }
 
-/* Answers from a buffer's own bytes, or from what a read has put into its view. False when it has failed. */
+/* Reads and answers: with bytes of the buffer and of units that its view lends. False when there are none. */
 static bool reply_read(fuse_req_t req, const struct node *node, size_t size, off_t off, struct read_buffer *b)
 {
 	struct front *f = front_of(req);

@@ -4,12 +4,10 @@
  *	alone < LIST		LIST: a line "TYPE WEIGHTS" a tensor, as the plan has them; prints seconds
  *
  * Weights are normal and rounded to bfloat16, as in a model; there are so many of them that no branch predictor knows
- * them by heart, as it does when a few thousand are quantized again and again. They are taken in the runs of 16,384
- * in which units are computed.
+ * them by heart, as it does when a few thousand are quantized again and again.
  */
 #include "core/quant/quant.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -9,7 +9,7 @@
 #   LLAMA_QUANTIZE            the program
 #   BENCH_REPEAT=7            runs of each; the median counts, and peers take turns
 #   BENCH_PARTS=...           some of: read splice cat copy busy cache memory load pack kernels schemes; or soak
-#   BENCH_READS=10000000      of soak, which takes half an hour
+#   BENCH_READS=10000000      of soak, which takes some minutes
 . "$(dirname "$0")/../../tests/lib.bash"
 scratch
 
@@ -215,7 +215,7 @@ copy_part() {
 # One reader that maps the file keeps all processors busy: how much of their time goes into computing, and how that
 # compares with the kernels alone, on one of them.
 busy_part() {
-	local i before pid this computing=()
+	local i before pid this
 	command -v jq >/dev/null || { say "no jq: one mapped reader is left out"; return; }
 	"$HFGGUF" plan --json "$model" -o quantize=Q4_K_M |
 		jq -r '.tensors[] | "\(.type) \(.shape | reduce .[] as $d (1; . * $d))"' >"$TMP/tensors"

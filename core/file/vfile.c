@@ -16,7 +16,6 @@ enum {
 	PACKED_BYTES = 60 << 10, /* of a packed source a read takes no more, though it touch two units, */
 	PACKED_LEAST = 14 << 10, /* but a unit is no smaller than this many */
 	ROWS_AT_ONCE = 8, /* that schemes decode */
-	PART_BYTES = 256 << 10, /* computed with one slot, by types that are not kept */
 	NUMBER_ALIGN = 8, /* what every number may be stored at */
 };
 
@@ -397,7 +396,7 @@ static int read_blocks(struct reading *r, const struct vtensor *t, size_t n, uin
 		uint64_t lo = at / block * block, hi = lo + block;
 
 		if (lo == at && n >= block)
-			hi = lo + (n < PART_BYTES ? n : PART_BYTES) / block * block;
+			hi = lo + (n < UNIT_BYTES ? n : UNIT_BYTES) / block * block;
 		take = hi - at < n ? (size_t)(hi - at) : n;
 		e = read_part(r, t, lo, hi, at, take);
 	}
