@@ -76,14 +76,21 @@ static void ggml_f32_to_f16_lanes(const float *src, uint16_t *dst, size_t n)
 	convert(halve_lanes, ggml_halve_one, src, dst, n);
 }
 
+/* As it is for NaNs, too. */
+ALWAYS_INLINE vm extend_lanes(const void *src, void *dst, size_t i)
+{
+	v_store((float *)dst + i, v_of_bits(i_sll(i_load_u16((const uint16_t *)src + i), 16)));
+	return m_none();
+}
+
+ALWAYS_INLINE void extend_one(const void *src, void *dst, size_t i)
+{
+	((float *)dst)[i] = bf16_to_f32(((const uint16_t *)src)[i]);
+}
+
 static void bf16_to_f32_lanes(const uint16_t *src, float *dst, size_t n)
 {
-	size_t i = 0;
-
-	for (; i + LANES <= n; i += LANES)
-		v_store(dst + i, v_of_bits(i_sll(i_load_u16(src + i), 16)));
-	for (; i < n; i++)
-		dst[i] = bf16_to_f32(src[i]);
+	convert(extend_lanes, extend_one, src, dst, n);
 }
 
 static inline vi bf16_of(vi u)
