@@ -17,6 +17,12 @@ static void unmap(void *block, size_t size)
 	free(block);
 }
 
+static void *resize(void *block, size_t old, size_t size)
+{
+	unmap(block, old);
+	return map(size);
+}
+
 #else
 
 #include <sys/mman.h>
@@ -34,6 +40,20 @@ static void unmap(void *block, size_t size)
 {
 	if (block)
 		munmap(block, size);
+}
+
+/* Keeps what pages there are: units of several types take turns, and new pages have to be zeroed. */
+static void *resize(void *block, size_t old, size_t size)
+{
+	void *p = mremap(block, old, size, MREMAP_MAYMOVE);
+
+	if (p == MAP_FAILED) {
+		unmap(block, old);
+		return NULL;
+	}
+	if (size > old)
+		(void)madvise((char *)p + old, size - old, MADV_POPULATE_WRITE); /* else they come by faults */
+	return p;
 }
 
 #endif
@@ -56,20 +76,41 @@ void pages_destroy(struct pages *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
+static size_t difference(size_t a, size_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* The kept block whose size is nearest, or PAGES_KEPT. */
+static unsigned nearest(const struct pages *p, size_t size)
+{
+	unsigned best = PAGES_KEPT;
+
+	for (unsigned i = 0; i < PAGES_KEPT; i++)
+		if (p->kept[i].p && (best == PAGES_KEPT || difference(p->kept[i].size, size) <
+							   difference(p->kept[best].size, size)))
+			best = i;
+	return best;
+}
+
 void *pages_get(struct pages *p, size_t size)
 {
 	void *found = NULL;
+	size_t old = 0;
+	unsigned i;
 
 	size = pages_round(size);
 	pthread_mutex_lock(&p->lock);
-	for (unsigned i = 0; i < PAGES_KEPT && !found; i++) {
-		if (p->kept[i].p && p->kept[i].size == size) {
-			found = p->kept[i].p;
-			p->kept[i].p = NULL;
-		}
+	i = nearest(p, size);
+	if (i < PAGES_KEPT) {
+		found = p->kept[i].p;
+		old = p->kept[i].size;
+		p->kept[i].p = NULL;
 	}
 	pthread_mutex_unlock(&p->lock);
-	return found ? found : map(size);
+	if (!found)
+		return map(size);
+	return old == size ? found : resize(found, old, size);
 }
 
 /* An empty place, or the one that was filled longest ago. */

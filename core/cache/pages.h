@@ -1,7 +1,7 @@
 /*
  * Memory in whole pages, straight from the kernel: what is given back is gone from the process, so that its size
- * follows the cache's budget and not the allocator's habits. A few blocks are kept for the next request of the same
- * size. Thread safe.
+ * follows the cache's budget and not the allocator's habits. A few blocks are kept for the next request, and cut or
+ * lengthened for it. Thread safe.
  */
 #ifndef CORE_CACHE_PAGES_H
 #define CORE_CACHE_PAGES_H
