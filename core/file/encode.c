@@ -19,11 +19,14 @@ enum dtype encode_dtype(enum ggml_type t)
 
 const struct tensor *encode_verbatim(const struct out_tensor *o)
 {
+	const struct tensor *stored;
+
 	if (o->blocks)
 		return NULL;
 	if (o->raw || o->t->dtype == encode_dtype(o->type))
 		return o->t;
-	return o->type == GGML_BF16 ? tensor_uncast(o->t, DT_BF16) : NULL;
+	stored = tensor_uncast(o->t);
+	return o->type == GGML_BF16 && stored->dtype == DT_BF16 ? stored : NULL;
 }
 
 /* The reference swaps numpy arrays of numbers; BF16 and blocks are bytes to it. */
@@ -63,7 +66,11 @@ static void quantize_run(const struct out_tensor *o, const struct quant_type *q,
 	}
 }
 
-enum { CHUNK_VALUES = 32 << 10, CHUNK_RUN = 512 };
+enum {
+	CHUNK_VALUES = 32 << 10, /* read at a time, */
+	PIECE_VALUES = 4 << 10,  /* and made floats at a time: for the first level of the processor's cache */
+	CHUNK_RUN = 512,
+};
 
 uint64_t encode_chunk(const struct out_tensor *o)
 {
@@ -76,25 +83,64 @@ uint64_t encode_chunk(const struct out_tensor *o)
 	return CHUNK_VALUES / row * row;
 }
 
+/* Values to make floats of at a time: some whole rows where they matter, else some whole blocks. */
+static uint64_t choose_piece(const struct out_tensor *o)
+{
+	uint64_t row = o->weights && o->t->n_dims ? o->t->dims[o->t->n_dims - 1] : 1;
+
+	return row < PIECE_VALUES ? PIECE_VALUES / row * row : row;
+}
+
+struct encoding { /* of some values, which are stored as any type */
+	const struct out_tensor *o;
+	const struct quant_type *q;
+	const struct tensor *stored;
+	uint64_t piece;
+	float *floats; /* of a piece */
+};
+
+static void encode_values(const struct encoding *e, uint64_t first, uint64_t n, const void *values, unsigned char *out)
+{
+	enum dtype type = e->stored->dtype;
+
+	if (type == DT_F32) {
+		quantize_run(e->o, e->q, first, n, values, out);
+		return;
+	}
+	for (uint64_t at = 0, take; at < n; at += take) {
+		take = e->piece < n - at ? e->piece : n - at;
+		values_to_f32(type, (const char *)values + at * dtype_table[type].size, e->floats, take);
+		quantize_run(e->o, e->q, first + at, take, e->floats, out);
+		out += take / e->q->block_values * e->q->block_bytes;
+	}
+}
+
+/* Values no longer than what becomes of them are read to their place, and turned there. */
 static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n, uint64_t chunk, unsigned char *out,
 			 struct tensor_ctx *ctx)
 {
-	const struct quant_type *q = quant_type(o->type);
-	size_t mark = scratch_mark(ctx->scratch);
-	float *f = scratch_get(ctx->scratch, (chunk && chunk < n ? chunk : n) * sizeof(*f));
-	int e = f ? 0 : err_nomem(ctx->err);
+	struct encoding c = { o, quant_type(o->type), tensor_uncast(o->t), choose_piece(o), NULL };
+	size_t mark = scratch_mark(ctx->scratch), size = dtype_table[c.stored->dtype].size;
+	bool in_place = size * c.q->block_values == c.q->block_bytes;
+	void *values = NULL;
+	int e = 0;
 
-	if (!e && !(o->tool ? q->quantize : q->convert))
-		e = err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, q->name);
+	c.floats = scratch_get(ctx->scratch, c.piece * sizeof(*c.floats));
+	if (!in_place)
+		values = scratch_get(ctx->scratch, (chunk && chunk < n ? chunk : n) * size);
+	if (!c.floats || (!in_place && !values))
+		e = err_nomem(ctx->err);
+	else if (!(o->tool ? c.q->quantize : c.q->convert))
+		e = err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, c.q->name);
 	while (n && !e) {
 		uint64_t take = chunk && chunk < n ? chunk : n;
 
-		e = tensor_read_f32(o->t, first, take, f, ctx);
+		e = tensor_read(c.stored, first, take, in_place ? out : values, ctx);
 		if (!e)
-			quantize_run(o, q, first, take, f, out);
+			encode_values(&c, first, take, in_place ? out : values, out);
 		first += take;
 		n -= take;
-		out += take / q->block_values * q->block_bytes;
+		out += take / c.q->block_values * c.q->block_bytes;
 	}
 	scratch_release(ctx->scratch, mark);
 	return e;

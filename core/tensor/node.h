@@ -41,7 +41,4 @@ static inline size_t dtype_size(enum dtype d)
 	return dtype_table[d].size;
 }
 
-/* n elements of type from as float32. */
-void values_to_f32(enum dtype from, const void *src, float *dst, uint64_t n);
-
 #endif

@@ -176,8 +176,10 @@ struct tensor_cost { /* what reading takes from the source, about */
 };
 struct tensor_cost tensor_cost(const struct tensor *t);
 
-/* The operand of an outermost cast to float32 from `from`, else NULL. */
-const struct tensor *tensor_uncast(const struct tensor *t, enum dtype from);
+/* The operand of an outermost cast to float32, else t itself: the values as values_to_f32 takes them. */
+const struct tensor *tensor_uncast(const struct tensor *t);
+/* n values of type `from`, aligned as such, as float32. */
+void values_to_f32(enum dtype from, const void *src, float *dst, uint64_t n);
 
 /* One line for plans: "permute(concat(model.layers.0…))", at most max bytes. */
 void tensor_describe(const struct tensor *t, struct buf *b, size_t max);

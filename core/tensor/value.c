@@ -131,9 +131,9 @@ const struct tensor *t_float(struct build *b, const struct tensor *t)
 	return !t || t->dtype == DT_F16 || t->dtype == DT_F32 ? t : t_cast(b, t, DT_F32);
 }
 
-const struct tensor *tensor_uncast(const struct tensor *t, enum dtype from)
+const struct tensor *tensor_uncast(const struct tensor *t)
 {
-	return t->ops == &op_cast && t->dtype == DT_F32 && t->src[0]->dtype == from ? t->src[0] : NULL;
+	return t->ops == &op_cast && t->dtype == DT_F32 ? t->src[0] : t;
 }
 
 /* ---- elementwise ---- */

@@ -157,7 +157,7 @@ const struct arch arch_bailingmoe2 = {
 /* minus the mean; both rounded to the stored type, which BF16 is known by no more */
 static int op_zero_mean(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
-	enum dtype stored = tensor_uncast(it->t, DT_BF16) ? DT_BF16 : it->t->dtype;
+	enum dtype stored = tensor_uncast(it->t)->dtype == DT_BF16 ? DT_BF16 : it->t->dtype;
 	const struct tensor *mean = t_cast(&c->b, t_mean(&c->b, t_cast(&c->b, it->t, DT_F32)), stored);
 
 	(void)r;
