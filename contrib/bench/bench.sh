@@ -126,6 +126,11 @@ read_part() {
 					read_served "$f $mode $readahead" $mode "${files[$f]}" "${pids[$f]}"
 				done
 			done
+			((readahead < 1024)) && continue
+			clock "open q8_0" quiet "$HFGGUF" ls "$model" -o outtype=q8_0
+			for type in f16 q8_0; do
+				clock "cat $type" quiet "$HFGGUF" cat "$model" -o outtype=$type
+			done
 		done
 		for mode in read populate; do
 			what="$mode $readahead"
@@ -136,12 +141,6 @@ read_part() {
 		done
 		unmount "$TMP/null" "$TMP/bf16" "$TMP/f16" "$TMP/q8_0"
 		wait
-	done
-	for ((i = 0; i < repeat; i++)); do
-		clock "open q8_0" quiet "$HFGGUF" ls "$model" -o outtype=q8_0
-		for type in f16 q8_0; do
-			clock "cat $type" quiet "$HFGGUF" cat "$model" -o outtype=$type
-		done
 	done
 	for type in f16 q8_0; do
 		times[net]=$(calc "$(median "cat $type") - $(median "open q8_0")")
@@ -212,8 +211,21 @@ copy_part() {
 		"cp of the source and sync"
 }
 
+# The kernels alone on each core, all at once: notes each one's time as "together".
+alone_together() {
+	local i time
+	for ((i = 0; i < cores; i++)); do
+		"$tools/alone" <"$TMP/tensors" >"$TMP/alone.$i" &
+	done
+	wait
+	for ((i = 0; i < cores; i++)); do
+		read -r time <"$TMP/alone.$i"
+		note_time together "$time"
+	done
+}
+
 # One reader that maps the file keeps all processors busy: how much of their time goes into computing, and how that
-# compares with the kernels alone, on one of them.
+# compares with the kernels alone, on one of them and on all.
 busy_part() {
 	local i before pid this
 	command -v jq >/dev/null || { say "no jq: one mapped reader is left out"; return; }
@@ -223,6 +235,7 @@ busy_part() {
 	pid=$(daemon_of "$TMP/busy" | head -n 1)
 	for ((i = 0; i < repeat; i++)); do
 		note_time alone "$("$tools/alone" <"$TMP/tensors")"
+		alone_together
 		before=$(stat_of "$TMP/busy" compute_ns)
 		times[this]=
 		read_served this map "$file" "$pid"
@@ -235,6 +248,9 @@ busy_part() {
 	row "Q4_K_M mount, one mapped reader: CPU" "$(median "this cpu")" "$(median alone)" s "the kernels alone"
 	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / $(median busy) / 1e6" 1)" \
 		"$(calc "$bytes / 2 * $cores / $(median alone) / 1e6" 1)" "M weights/s" "$cores x the kernels alone"
+	row "Q4_K_M mount, one mapped reader" "$(calc "$bytes / 2 / $(median busy) / 1e6" 1)" \
+		"$(calc "$bytes / 2 * $cores / $(median together) / 1e6" 1)" "M weights/s" \
+		"the kernels alone, on $cores cores at once"
 }
 
 cache_part() {
