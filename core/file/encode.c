@@ -67,20 +67,21 @@ static void quantize_run(const struct out_tensor *o, const struct quant_type *q,
 }
 
 enum {
-	CHUNK_VALUES = 32 << 10, /* read at a time, */
-	PIECE_VALUES = 4 << 10,  /* and made floats at a time: for the first level of the processor's cache */
+	CHUNK_BYTES = 128 << 10, /* read at a time, for the second level of the processor's cache, */
+	PIECE_VALUES = 4 << 10,  /* and made floats at a time, for the first */
 	CHUNK_RUN = 512,
 };
 
 uint64_t encode_chunk(const struct out_tensor *o)
 {
 	uint64_t row = o->t->n_dims ? o->t->dims[o->t->n_dims - 1] : 1;
+	uint64_t values = CHUNK_BYTES / dtype_table[tensor_uncast(o->t)->dtype].size;
 
 	if (o->raw || o->blocks || !row || encode_verbatim(o) || tensor_run(o->t) < CHUNK_RUN)
 		return 0;
-	if (row > CHUNK_VALUES)
-		return o->weights ? row : CHUNK_VALUES;
-	return CHUNK_VALUES / row * row;
+	if (row > values)
+		return o->weights ? row : values;
+	return values / row * row;
 }
 
 /* Values to make floats of at a time: some whole rows where they matter, else some whole blocks. */
