@@ -6,21 +6,13 @@
  * Weights are normal and rounded to bfloat16, as in a model; there are so many of them that no branch predictor knows
  * them by heart, as it does when a few thousand are quantized again and again.
  */
+#include "contrib/bench/clock.h"
 #include "core/quant/quant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { POOL = 4 << 20, RUN = 16 << 10, ROW = 1024 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Sums of twelve uniform numbers. */
 static void fill(float *x, size_t n)

@@ -8,6 +8,8 @@
  *
  * FILE's pages are dropped from the page cache before; with -k they are kept.
  */
+#include "contrib/bench/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -18,18 +20,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BLOCK = 1 << 20, PAGE = 4096 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool by_read(int fd, uint64_t size)
 {

@@ -7,6 +7,8 @@
  * Half of the reads pass by the page cache (O_DIRECT), so that they reach the file system; most are of 4 KiB, some of up
  * to 1 MiB. Prints "<reads> <bytes> <seconds>"; the exit status is 1 when any byte was wrong or could not be read.
  */
+#include "contrib/bench/clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_FILES = 64, MAX_THREADS = 256, PAGE = 4096, LARGE = 1 << 20 };
@@ -112,14 +113,6 @@ static void *run(void *arg)
 	free(buf);
 	free(want);
 	return NULL;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 int main(int argc, char **argv)
