@@ -49,7 +49,7 @@ static void *resize(void *block, size_t old, size_t size)
 
 	if (p == MAP_FAILED) {
 		unmap(block, old);
-		return NULL;
+		return map(size);
 	}
 	if (size > old)
 		(void)madvise((char *)p + old, size - old, MADV_POPULATE_WRITE); /* else they come by faults */
