@@ -116,7 +116,7 @@ static void encode_values(const struct encoding *e, uint64_t first, uint64_t n, 
 	}
 }
 
-/* Values no longer than what becomes of them are read to their place, and turned there. */
+/* Values as long as what becomes of them are read to its place, and turned there. */
 static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n, uint64_t chunk, unsigned char *out,
 			 struct tensor_ctx *ctx)
 {

@@ -418,8 +418,10 @@ static int read_unit(struct reading *r, const struct vtensor *t, uint64_t i, siz
 			advance(r, n);
 		}
 	} else {
-		e = r->once && n == u.size ? cache_once(r->cache, &u, r->out, r->err)
-					   : cache_get(r->cache, &u, from, n, r->out, r->err);
+		bool whole = n == u.size && (uintptr_t)r->out % NUMBER_ALIGN == 0;
+
+		e = r->once && whole ? cache_once(r->cache, &u, r->out, r->err)
+				     : cache_get(r->cache, &u, from, n, r->out, r->err);
 		if (!e)
 			filled(r, n);
 	}

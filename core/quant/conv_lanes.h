@@ -76,7 +76,7 @@ static void ggml_f32_to_f16_lanes(const float *src, uint16_t *dst, size_t n)
 	convert(halve_lanes, ggml_halve_one, src, dst, n);
 }
 
-/* As it is for NaNs, too. */
+/* Bits only move, so that NaNs need no care. */
 ALWAYS_INLINE vm extend_lanes(const void *src, void *dst, size_t i)
 {
 	v_store((float *)dst + i, v_of_bits(i_sll(i_load_u16((const uint16_t *)src + i), 16)));
