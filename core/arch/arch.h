@@ -79,9 +79,13 @@ struct name_rule {
 enum param_kind {
 	PARAM_END, PARAM_SUPER, PARAM_CALL,
 	PARAM_U32, PARAM_F32, PARAM_BOOL, PARAM_STR, /* value of the first of `keys` that the config has */
-	PARAM_U32S, PARAM_F32S, PARAM_BOOLS          /* the same, an array */
+	PARAM_U32S, PARAM_F32S, PARAM_BOOLS,         /* the same, an array */
+	PARAM_LIST,                                  /* an array whose elements say what it holds */
+	PARAM_TEXT                                   /* the text `keys` itself */
 };
 enum param_need { NEED, MAY, OR }; /* refuse without it; leave the KV out; take dflt. null counts as absent */
+/* Which config has the keys. Only projectors have others than hparams: see media/media.h. */
+enum param_of { OF_HPARAMS, OF_VISION, OF_AUDIO, OF_GLOBAL, OF_IMAGE };
 
 struct param_rule {
 	enum param_kind kind;
@@ -90,40 +94,43 @@ struct param_rule {
 	const char *keys; /* config keys, tried in order; NULL: dflt alone */
 	double dflt;
 	int (*fn)(struct conv *c);
+	enum param_of of;
 };
 
 /* kv without "{arch}." : U32("context_length", "max_position_embeddings n_ctx") */
-#define U32(kv, keys) { PARAM_U32, NEED, "{arch}." kv, keys, 0, NULL }
-#define U32_MAY(kv, keys) { PARAM_U32, MAY, "{arch}." kv, keys, 0, NULL }
-#define U32_OR(kv, keys, v) { PARAM_U32, OR, "{arch}." kv, keys, v, NULL }
-#define U32_IS(kv, v) { PARAM_U32, OR, "{arch}." kv, NULL, v, NULL }
-#define F32(kv, keys) { PARAM_F32, NEED, "{arch}." kv, keys, 0, NULL }
-#define F32_MAY(kv, keys) { PARAM_F32, MAY, "{arch}." kv, keys, 0, NULL }
-#define F32_OR(kv, keys, v) { PARAM_F32, OR, "{arch}." kv, keys, v, NULL }
-#define F32_IS(kv, v) { PARAM_F32, OR, "{arch}." kv, NULL, v, NULL }
-#define BOOL(kv, keys) { PARAM_BOOL, NEED, "{arch}." kv, keys, 0, NULL }
-#define BOOL_MAY(kv, keys) { PARAM_BOOL, MAY, "{arch}." kv, keys, 0, NULL }
-#define BOOL_OR(kv, keys, v) { PARAM_BOOL, OR, "{arch}." kv, keys, v, NULL }
-#define BOOL_IS(kv, v) { PARAM_BOOL, OR, "{arch}." kv, NULL, v, NULL }
-#define STR_MAY(kv, keys) { PARAM_STR, MAY, "{arch}." kv, keys, 0, NULL }
-#define U32S_MAY(kv, keys) { PARAM_U32S, MAY, "{arch}." kv, keys, 0, NULL }
-#define U32S(kv, keys) { PARAM_U32S, NEED, "{arch}." kv, keys, 0, NULL }
-#define F32S_MAY(kv, keys) { PARAM_F32S, MAY, "{arch}." kv, keys, 0, NULL }
-#define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL }
+#define U32(kv, keys) { PARAM_U32, NEED, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define U32_MAY(kv, keys) { PARAM_U32, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define U32_OR(kv, keys, v) { PARAM_U32, OR, "{arch}." kv, keys, v, NULL, OF_HPARAMS }
+#define U32_IS(kv, v) { PARAM_U32, OR, "{arch}." kv, NULL, v, NULL, OF_HPARAMS }
+#define F32(kv, keys) { PARAM_F32, NEED, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define F32_MAY(kv, keys) { PARAM_F32, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define F32_OR(kv, keys, v) { PARAM_F32, OR, "{arch}." kv, keys, v, NULL, OF_HPARAMS }
+#define F32_IS(kv, v) { PARAM_F32, OR, "{arch}." kv, NULL, v, NULL, OF_HPARAMS }
+#define BOOL(kv, keys) { PARAM_BOOL, NEED, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define BOOL_MAY(kv, keys) { PARAM_BOOL, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define BOOL_OR(kv, keys, v) { PARAM_BOOL, OR, "{arch}." kv, keys, v, NULL, OF_HPARAMS }
+#define BOOL_IS(kv, v) { PARAM_BOOL, OR, "{arch}." kv, NULL, v, NULL, OF_HPARAMS }
+#define STR_MAY(kv, keys) { PARAM_STR, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define U32S_MAY(kv, keys) { PARAM_U32S, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define U32S(kv, keys) { PARAM_U32S, NEED, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define F32S_MAY(kv, keys) { PARAM_F32S, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
+#define BOOLS_MAY(kv, keys) { PARAM_BOOLS, MAY, "{arch}." kv, keys, 0, NULL, OF_HPARAMS }
 #define BLOCK_COUNT CALL(param_block_count)
 #define FILE_TYPE CALL(param_file_type)
-#define CALL(fn) { PARAM_CALL, MAY, NULL, NULL, 0, fn }
-#define SUPER { PARAM_SUPER, MAY, NULL, NULL, 0, NULL } /* the parent's rules, here */
-#define PARAMS_END { PARAM_END, MAY, NULL, NULL, 0, NULL }
+#define CALL(fn) { PARAM_CALL, MAY, NULL, NULL, 0, fn, OF_HPARAMS }
+#define SUPER { PARAM_SUPER, MAY, NULL, NULL, 0, NULL, OF_HPARAMS } /* the parent's rules, here */
+#define PARAMS_END { PARAM_END, MAY, NULL, NULL, 0, NULL, OF_HPARAMS }
 
 /* Can the prediction layers be exported alone or left out? MTP_OWN_NAME: alone, in a file named "mtp-…". */
 enum mtp_export { MTP_INHERIT, MTP_NO, MTP_SAME_NAME, MTP_OWN_NAME };
+
+enum { HAS_VISION = 1, HAS_AUDIO = 2 };
 
 struct arch {
 	const char *classes;        /* space-separated Hugging Face classes */
 	const char *module;         /* file of the reference's conversion/ that has them, without .py */
 	const char *gguf;           /* "llama" */
-	const struct arch *parent;  /* NULL: &arch_text */
+	const struct arch *parent;  /* NULL: &arch_text; of projectors it is named */
 	const char *keeps_class;    /* those of its classes that count although text_config names another */
 	const struct arch *dspark;  /* the draft among its tensors (option dspark); NULL: it has none */
 	bool raw_config;            /* config.json as it is, not AutoConfig's */
@@ -147,6 +154,11 @@ struct arch {
 	/* _repack_nvfp4 before super's: moves rows or groups of codes (U8, two columns a byte) and scales (16 columns)
 	 */
 	int (*move_nvfp4)(struct conv *c, const char *name, const struct tensor **codes, const struct tensor **scales);
+	/* Projectors: has_vision_encoder, has_audio_encoder (0: the parent's), get_vision_config, get_audio_config. The
+	 * last two give a part of c->global, or NULL; with an error c->err is set. */
+	unsigned encoders;
+	json *(*vision)(struct conv *c);
+	json *(*audio)(struct conv *c);
 };
 
 struct out_tensor {
@@ -203,6 +215,11 @@ struct conv { /* one conversion: the reference's `self` */
 	bool tokenizer_config_read;
 	const char *note;        /* for the plan: fallbacks and guesses; newline separated */
 	struct target *target;   /* the model that a draft is for; NULL before it is asked for */
+	/* Projectors only: the whole config, which hparams, vision and audio are parts of; the preprocessor's; the
+	 * width of the text model; which encoders the file is written for. */
+	json *global, *vision, *audio, *preproc;
+	int64_t n_embd_text;
+	bool has_vision, has_audio;
 	void *own;               /* the arch's own state, arena-allocated by its init */
 };
 
@@ -218,6 +235,12 @@ const char *arch_nearest(const char *hf_class);
 
 /* ---- for hooks: all return 0 or a negative status with c->err set ---- */
 
+/* The config that param_rule.of names; NULL when there is none. */
+json *conv_of(const struct conv *c, enum param_of of);
+/* json_get of a config that hooks may change. */
+json *conv_part(json *of, const char *key);
+/* One parameter rule (no PARAM_SUPER). */
+int conv_param(struct conv *c, const struct param_rule *r);
 /* find_hparam: first key that is present (null included), or NULL. */
 const json *conv_find(struct conv *c, const char *keys);
 /* Required integer, number; refused with the keys' names. */
@@ -260,6 +283,9 @@ const char *conv_name(struct conv *c, enum model_tensor t, int bid, const char *
 bool conv_is(const struct conv *c, const char *gguf_name, enum model_tensor t, int bid, const char *suffix);
 /* map_tensor_name: GGUF name, arena-owned; NULL with err set when unknown. */
 const char *conv_map(struct conv *c, const char *name);
+/* name with every occurrence of from replaced, in the arena; NULL with err set. */
+const char *conv_replaced(struct conv *c, const char *name, const char *from, size_t n_from, const char *to,
+			  size_t n_to);
 /* Formatted string in the arena; NULL with err set. */
 char *conv_printf(struct conv *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Replaces the name map for another block count or arch (classes that extend block_count). */

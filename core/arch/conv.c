@@ -183,13 +183,22 @@ static int refuse_class(struct conv *c)
 		       c->hf_arch, nearest);
 }
 
+static int refuse_media(struct conv *c)
+{
+	return err_set(c->err, HFGGUF_UNSUPPORTED, "mmproj: config.json: %s",
+		       arch_find(c->hf_arch)
+			   ? conv_printf(c, "%s has no vision or audio side that is written as a projector", c->hf_arch)
+			   : conv_printf(c, "projectors of the architecture %s are not supported (hfgguf archs lists "
+					    "all); arch=CLASS overrides it", c->hf_arch));
+}
+
 static int choose_class(struct conv *c)
 {
 	c->origin_arch = first_arch(c->hparams);
 	if (c->origin_arch) /* text_config will be merged over it */
 		c->origin_arch = arena_strdup(c->arena, c->origin_arch);
 	c->hf_arch = c->opt->arch ? c->opt->arch : c->opt->mistral_format ? "mistral-format"
-									 : conv_text_class(c, c->hparams);
+		: c->opt->mmproj ? media_class(c, c->hparams) : conv_text_class(c, c->hparams);
 	if (c->hf_arch)
 		c->hf_arch = arena_strdup(c->arena, c->hf_arch);
 	if (!c->hf_arch) {
@@ -204,9 +213,9 @@ static int choose_class(struct conv *c)
 		    c->err, HFGGUF_NOT_FOUND,
 		    "config.json: no \"architectures\", and model_type \"%s\" does not tell; arch=CLASS names one",
 		    json_str_or(c->hparams, "model_type", ""));
-	c->arch = arch_find(c->hf_arch);
+	c->arch = c->opt->mmproj ? media_find(c->hf_arch) : arch_find(c->hf_arch);
 	if (!c->arch)
-		return refuse_class(c);
+		return c->opt->mmproj ? refuse_media(c) : refuse_class(c);
 	if (c->opt->dspark && !c->arch->dspark)
 		return err_set(c->err, HFGGUF_OPTION, "dspark: %s holds no such draft", c->hf_arch);
 	if (c->opt->dspark) {
@@ -329,20 +338,12 @@ int conv_remap(struct conv *c, const char *gguf_arch, int n_blocks)
 	return name_map_init(&c->map, gguf_arch, n_blocks) ? 0 : err_nomem(c->err);
 }
 
-static int init(struct conv *c)
+/* TextModel.__init__ behind ModelBase's */
+static int text_init(struct conv *c)
 {
-	const json *inner;
+	const json *inner = json_get(c->hparams, "text_config");
 	int64_t blocks;
 
-	if (conv_is_lora(c) && conv_lora_options(c))
-		return c->err->code;
-	if (load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
-		return c->err->code;
-	c->kv_arena = arena_new();
-	if (!c->kv_arena)
-		return err_nomem(c->err);
-	kv_init(&c->kv, c->kv_arena, c->arch->gguf);
-	inner = json_get(c->hparams, "text_config");
 	if (cJSON_IsObject(inner)) {
 		json *copy = cJSON_Duplicate(inner, true);
 		bool ok = copy && json_merge(c->hparams, copy);
@@ -355,12 +356,27 @@ static int init(struct conv *c)
 		return c->err->code;
 	if (blocks < 0 || blocks > 65535)
 		return conv_bad(c, "%lld layers, more or fewer than a model can have", (long long)blocks);
-	if (conv_remap(c, c->arch->gguf, (int)blocks) || load_rope(c))
+	if (conv_remap(c, INHERITED(c, gguf), (int)blocks) || load_rope(c))
 		return c->err->code;
 	c->vocab = (struct vocab_in){ .src = c->src, .dir = c->src->path, .hparams = c->hparams, .kv = &c->kv,
 				      .arena = c->kv_arena, .pre = c->opt->pre,
 				      .mistral_format = c->opt->mistral_format,
 				      .no_mistral_template = c->opt->no_mistral_template };
+	return 0;
+}
+
+static int init(struct conv *c)
+{
+	if (conv_is_lora(c) && conv_lora_options(c))
+		return c->err->code;
+	if (load_hparams(c) || conv_flatten(c) || conv_index(c) || guess_ftype(c))
+		return c->err->code;
+	c->kv_arena = arena_new();
+	if (!c->kv_arena)
+		return err_nomem(c->err);
+	kv_init(&c->kv, c->kv_arena, INHERITED(c, gguf));
+	if (c->opt->mmproj ? media_init(c) : text_init(c))
+		return c->err->code;
 	return run_init(c, c->arch);
 }
 
@@ -438,15 +454,15 @@ static int write_metadata(struct conv *c)
 
 	if (conv_is_lora(c))
 		return conv_lora_keys(c);
-	kv_str(&c->kv, "general.type", "model");
+	kv_str(&c->kv, "general.type", c->opt->mmproj ? "mmproj" : "model");
 	metadata_emit(c->meta, &c->kv);
 	e = conv_params(c);
 	if (e)
 		return e;
 	kv_u32(&c->kv, "general.quantization_version", 2);
 	e = conv_prec_a4(c);
-	if (e)
-		return e;
+	if (e || c->opt->mmproj)
+		return e ? e : kv_status(&c->kv) ? 0 : err_nomem(c->err);
 	c->vocab.hparams = c->hparams;
 	e = vocab(c);
 	if (!e && c->vocab.note)
@@ -485,9 +501,9 @@ const char *conv_file_name(struct conv *c)
 	count_params(c, &p);
 	stem = c->opt->vocab_only ? metadata_file_stem(c->meta, false, NULL, "vocab", c->arena)
 				  : metadata_file_stem(c->meta, true, type, p.total < 0 ? "LoRA" : NULL, c->arena);
-	if (c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME) { /* beside the model's own file */
+	if (c->opt->mmproj || (c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME)) { /* beside the model's own file */
 		stem = metadata_file_stem(c->meta, false, type, NULL, c->arena);
-		return stem ? arena_printf(c->arena, "mtp-%s.gguf", stem) : NULL;
+		return stem ? arena_printf(c->arena, "%s-%s.gguf", c->opt->mmproj ? "mmproj" : "mtp", stem) : NULL;
 	}
 	return stem ? arena_printf(c->arena, "%s.gguf", stem) : NULL;
 }
@@ -539,7 +555,8 @@ void conv_free(struct conv *c)
 	vocab_done(&c->vocab);
 	conv_forget_kv(c);
 	scheme_free(c->scheme);
-	json_free(c->hparams);
+	json_free(c->global ? c->global : c->hparams);
+	json_free(c->preproc);
 	json_free(c->rope);
 	json_free(c->tokenizer_config);
 	name_map_free(&c->map);

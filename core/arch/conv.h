@@ -2,7 +2,7 @@
 #ifndef CORE_ARCH_CONV_H
 #define CORE_ARCH_CONV_H
 
-#include "core/arch/arch.h"
+#include "core/arch/media/media.h"
 
 enum { FUSE_WEIGHT = 1, FUSE_BIAS = 2 };
 
@@ -63,7 +63,7 @@ int conv_held_empty(struct conv *c);
 /* The row that a inherits from; NULL for the root. */
 static inline const struct arch *arch_parent(const struct arch *a)
 {
-	return a == &arch_text ? NULL : a->parent ? a->parent : &arch_text;
+	return a == &arch_text || a == &arch_media ? NULL : a->parent ? a->parent : &arch_text;
 }
 
 /* Inherited member: the first of the arch and its ancestors that has it. */

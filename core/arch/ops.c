@@ -100,25 +100,35 @@ static int renamed(struct conv *c, struct item *it, const char *name)
 	return ITEM_ON;
 }
 
-int op_rename(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+const char *conv_replaced(struct conv *c, const char *name, const char *from, size_t n_from, const char *to,
+			  size_t n_to)
 {
-	const char *to = strchr(r->arg, '>');
-	size_t nf = (size_t)(to - r->arg);
 	struct buf out = BUF_INIT;
-	int e;
+	const char *made = NULL;
 
-	(void)rest;
-	for (const char *s = it->name; *s;) {
-		if (!strncmp(s, r->arg, nf)) {
-			buf_puts(&out, to + 1);
-			s += nf;
+	buf_puts(&out, "");
+	for (const char *s = name; *s;) {
+		if (!strncmp(s, from, n_from)) {
+			buf_add(&out, to, n_to);
+			s += n_from;
 		} else {
 			buf_putc(&out, *s++);
 		}
 	}
-	e = out.failed ? err_nomem(c->err) : renamed(c, it, conv_printf(c, "%s", out.p ? out.p : ""));
+	if (!out.failed)
+		made = arena_strdup(c->arena, out.p ? out.p : "");
 	buf_free(&out);
-	return e;
+	if (!made)
+		err_nomem(c->err);
+	return made;
+}
+
+int op_rename(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+{
+	const char *to = strchr(r->arg, '>');
+
+	(void)rest;
+	return renamed(c, it, conv_replaced(c, it->name, r->arg, (size_t)(to - r->arg), to + 1, strlen(to + 1)));
 }
 
 int op_prefix(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)

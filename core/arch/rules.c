@@ -203,10 +203,23 @@ int conv_index(struct conv *c)
 
 /* ---- parameter rules ---- */
 
+static const char *file_of(const struct conv *c, const struct param_rule *r)
+{
+	return r->of == OF_IMAGE ? "preprocessor_config.json" : conv_config_name(c);
+}
+
 static int wrong(struct conv *c, const struct param_rule *r, const json *v)
 {
 	return err_set(c->err, HFGGUF_CORRUPT, "%s: \"%s\" has a value that does not fit %s",
-		       conv_config_name(c), v->string ? v->string : r->keys, r->kv);
+		       file_of(c, r), v->string ? v->string : r->keys, r->kv);
+}
+
+static int lacks(struct conv *c, const struct param_rule *r)
+{
+	if (r->of == OF_HPARAMS)
+		return conv_lacks(c, r->keys);
+	return err_set(c->err, HFGGUF_NOT_FOUND, "%s: %s\"%s\" must be there for %s", file_of(c, r),
+		       strchr(r->keys, ' ') ? "one of " : "", r->keys, r->kv);
 }
 
 static int set_scalar(struct conv *c, const struct param_rule *r, const json *v)
@@ -266,6 +279,17 @@ static int set_array(struct conv *c, const struct param_rule *r, enum param_kind
 	return 0;
 }
 
+static enum param_kind kind_of_list(const json *v)
+{
+	bool ints = true;
+
+	if (v->child && cJSON_IsBool(v->child))
+		return PARAM_BOOLS;
+	json_for(x, v)
+		ints = ints && json_is_int(x);
+	return ints ? PARAM_U32S : PARAM_F32S;
+}
+
 static int set_default(struct conv *c, const struct param_rule *r)
 {
 	if (r->kind == PARAM_U32)
@@ -277,19 +301,29 @@ static int set_default(struct conv *c, const struct param_rule *r)
 	return 0;
 }
 
-static int param_value(struct conv *c, const struct param_rule *r)
+int conv_param(struct conv *c, const struct param_rule *r)
 {
-	const json *v = r->keys ? json_first(c->hparams, r->keys) : NULL;
+	const json *v;
 
+	if (r->kind == PARAM_CALL)
+		return r->fn(c);
+	if (r->kind == PARAM_TEXT) {
+		kv_str(&c->kv, r->kv, r->keys);
+		return 0;
+	}
+	v = r->keys ? json_first(conv_of(c, r->of), r->keys) : NULL;
 	if (json_is_null(v)) {
 		if (r->need == NEED)
-			return conv_lacks(c, r->keys);
+			return lacks(c, r);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
+	if (r->kind == PARAM_LIST)
+		return cJSON_IsArray(v) ? set_array(c, r, kind_of_list(v), v) : wrong(c, r, v);
 	if (r->kind >= PARAM_U32S)
 		return set_array(c, r, r->kind, v);
 	/* one value a layer where the config has a list: head_count, feed_forward_length */
-	return cJSON_IsArray(v) && r->kind == PARAM_U32 ? set_array(c, r, PARAM_U32S, v) : set_scalar(c, r, v);
+	return cJSON_IsArray(v) && r->kind == PARAM_U32 && r->of == OF_HPARAMS ? set_array(c, r, PARAM_U32S, v)
+										: set_scalar(c, r, v);
 }
 
 static int run_params(struct conv *c, const struct arch *a)
@@ -297,8 +331,7 @@ static int run_params(struct conv *c, const struct arch *a)
 	while (a && !a->params)
 		a = arch_parent(a);
 	for (const struct param_rule *r = a ? a->params : NULL; r && r->kind != PARAM_END; r++) {
-		int e = r->kind == PARAM_CALL ? r->fn(c) : r->kind == PARAM_SUPER ? run_params(c, arch_parent(a))
-			: param_value(c, r);
+		int e = r->kind == PARAM_SUPER ? run_params(c, arch_parent(a)) : conv_param(c, r);
 
 		if (e < 0)
 			return e;

@@ -1,6 +1,7 @@
 /* From a model directory and options to files laid out: which conversions, which products; and tables behind them. */
 #include "core/file/model.h"
 
+#include "core/arch/media/media.h"
 #include "core/quant/policy.h"
 #include "core/scheme/native.h"
 #include "core/scheme/scheme.h"
@@ -245,8 +246,9 @@ static int refuse_unready(const struct options *o, struct err *err)
 {
 	if (o->outfile && metadata_check_name(o->outfile, err))
 		return err->code;
-	if (o->mmproj)
-		return err_set(err, HFGGUF_UNSUPPORTED, "mmproj: projectors are not supported yet, only the text file");
+	if (o->mmproj && o->vocab_only)
+		return err_set(err, HFGGUF_OPTION,
+			       "mmproj and vocab-only exclude each other: projectors have no vocabulary");
 	return 0;
 }
 
@@ -322,12 +324,19 @@ static char *text_or_null(struct buf *b)
 	return b->p;
 }
 
+static void put_archs(struct buf *b, const struct arch *const *rows)
+{
+	for (size_t i = 0; rows[i]; i++)
+		buf_printf(b, "%s\t%s\t%s\n", rows[i]->gguf ? rows[i]->gguf : "clip", rows[i]->classes,
+			   rows[i]->module);
+}
+
 char *hfgguf_archs(void)
 {
 	struct buf b = BUF_INIT;
 
-	for (size_t i = 0; arch_rows[i]; i++)
-		buf_printf(&b, "%s\t%s\t%s\n", arch_rows[i]->gguf, arch_rows[i]->classes, arch_rows[i]->module);
+	put_archs(&b, arch_rows);
+	put_archs(&b, media_rows);
 	return text_or_null(&b);
 }
 

@@ -15,8 +15,8 @@ static int dream_vocab(struct conv *c)
 	return vocab_verbatim(&c->vocab, c->err);
 }
 
-#define MASK_TOKEN { PARAM_U32, MAY, "tokenizer.ggml.mask_token_id", "mask_token_id", 0, NULL }
-#define NO_SHIFT { PARAM_BOOL, OR, "diffusion.shift_logits", NULL, 0, NULL }
+#define MASK_TOKEN { PARAM_U32, MAY, "tokenizer.ggml.mask_token_id", "mask_token_id", 0, NULL, OF_HPARAMS }
+#define NO_SHIFT { PARAM_BOOL, OR, "diffusion.shift_logits", NULL, 0, NULL, OF_HPARAMS }
 
 static const struct param_rule dream_params[] = {
 	SUPER, CALL(param_pooling), BOOL_IS("attention.causal", 0), MASK_TOKEN, PARAMS_END
@@ -101,7 +101,7 @@ const struct arch arch_llada = {
 static const struct param_rule llada_moe_params[] = {
 	SUPER,
 	U32_MAY("expert_feed_forward_length", "expert_intermediate_size"),
-	{ PARAM_U32, OR, "tokenizer.ggml.mask_token_id", NULL, 156895, NULL },
+	{ PARAM_U32, OR, "tokenizer.ggml.mask_token_id", NULL, 156895, NULL, OF_HPARAMS },
 	BOOL_IS("attention.causal", 0),
 	NO_SHIFT,
 	PARAMS_END

@@ -105,7 +105,7 @@ const struct arch arch_qwen2moe = {
 static const struct param_rule rnd1_params[] = {
 	SUPER,
 	BOOL_IS("attention.causal", 0),
-	{ PARAM_U32, MAY, "tokenizer.ggml.mask_token_id", "mask_token_id", 0, NULL },
+	{ PARAM_U32, MAY, "tokenizer.ggml.mask_token_id", "mask_token_id", 0, NULL, OF_HPARAMS },
 	PARAMS_END
 };
 
