@@ -400,6 +400,8 @@ void conv_forget_kv(struct conv *c);
 const char *conv_type_name(const struct conv *c);
 /* File name without folder; shards get -NNNNN-of-NNNNN. Arena-owned. */
 const char *conv_file_name(struct conv *c);
+/* The same of a file that is quantized to this type. */
+const char *conv_name_of_type(struct conv *c, const char *type);
 /* The same of c->sides[i]; {ftype} in outfile stays as it is, as in the reference. */
 const char *conv_side_name(struct conv *c, size_t i);
 

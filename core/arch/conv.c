@@ -491,21 +491,28 @@ const char *conv_type_name(const struct conv *c)
 	return ftype_name(c->ftype);
 }
 
-const char *conv_file_name(struct conv *c)
+/* What stands in front of the name of a file that lies beside the model's own. */
+static const char *name_prefix(const struct conv *c)
 {
-	const char *type = ftype_name(c->ftype), *stem;
+	return c->opt->mmproj ? "mmproj-" : c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME ? "mtp-" : "";
+}
+
+const char *conv_name_of_type(struct conv *c, const char *type)
+{
+	const char *prefix = name_prefix(c), *stem;
 	struct param_count p;
 
 	if (c->opt->outfile)
 		return metadata_fill_name(c->opt->outfile, type, c->arena);
 	count_params(c, &p);
 	stem = c->opt->vocab_only ? metadata_file_stem(c->meta, false, NULL, "vocab", c->arena)
-				  : metadata_file_stem(c->meta, true, type, p.total < 0 ? "LoRA" : NULL, c->arena);
-	if (c->opt->mmproj || (c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME)) { /* beside the model's own file */
-		stem = metadata_file_stem(c->meta, false, type, NULL, c->arena);
-		return stem ? arena_printf(c->arena, "%s-%s.gguf", c->opt->mmproj ? "mmproj" : "mtp", stem) : NULL;
-	}
-	return stem ? arena_printf(c->arena, "%s.gguf", stem) : NULL;
+				  : metadata_file_stem(c->meta, !*prefix, type, p.total < 0 ? "LoRA" : NULL, c->arena);
+	return stem ? arena_printf(c->arena, "%s%s.gguf", prefix, stem) : NULL;
+}
+
+const char *conv_file_name(struct conv *c)
+{
+	return conv_name_of_type(c, ftype_name(c->ftype));
 }
 
 /* ---- start and end ---- */

@@ -467,16 +467,6 @@ static int count_layers(struct job *j)
 
 /* ---- the whole ---- */
 
-static const char *file_name(struct conv *c, const char *type)
-{
-	const char *stem;
-
-	if (c->opt->outfile)
-		return metadata_fill_name(c->opt->outfile, type, c->arena);
-	stem = metadata_file_stem(c->meta, true, type, NULL, c->arena);
-	return stem ? arena_printf(c->arena, "%s.gguf", stem) : NULL;
-}
-
 static int run(struct job *j)
 {
 	if (parse_options(j) || make_kv(j) || required_check(j->kv, j->policy.mixture->name, j->c->err))
@@ -487,6 +477,9 @@ static int run(struct job *j)
 	for (size_t i = 0; i < j->n; i++)
 		if (set_type(j, i))
 			return j->c->err->code;
+	if (j->policy.asked_heads && j->c->opt->mmproj)
+		buf_printf(&j->note, "llama-quantize aborts at a projector's attention for want of its number of heads; here "
+				     "it is as where no heads share keys\n");
 	return count_layers(j);
 }
 
@@ -507,7 +500,7 @@ int product_quantize(struct conv *c, const char *type, struct product *out)
 		const char *notes = c->note ? c->note : "", *more = j.note.p ? j.note.p : "";
 
 		*out = (struct product){ .conv = c, .kv = j.kv, .out = j.out, .n_out = j.n, .type = mixture->name,
-					 .name = file_name(c, mixture->name), .shard_of = j.shard };
+					 .name = conv_name_of_type(c, mixture->name), .shard_of = j.shard };
 		out->note = arena_printf(c->arena, "%s%s%s", notes, *notes && *more ? "\n" : "", more);
 		e = out->name && out->note && !j.note.failed ? 0 : err_nomem(c->err);
 	}

@@ -176,6 +176,12 @@ static enum ggml_type embedding_rule(const struct policy *p, enum ggml_type type
 	}
 }
 
+static bool shares_keys(struct policy *p)
+{
+	p->asked_heads = true;
+	return p->n_gqa >= 4;
+}
+
 static enum ggml_type low_rule(struct policy *p, enum category c, enum ggml_type type)
 {
 	enum mix m = p->mixture->mix;
@@ -183,7 +189,7 @@ static enum ggml_type low_rule(struct policy *p, enum category c, enum ggml_type
 
 	if (is_v_like(c)) {
 		p->i_v++;
-		return p->n_gqa >= 4 || p->n_expert >= 4 ? GGML_Q4_K : more;
+		return shares_keys(p) || p->n_expert >= 4 ? GGML_Q4_K : more;
 	}
 	if (p->n_expert == 8 && c == CAT_K)
 		return GGML_Q4_K;
@@ -197,21 +203,19 @@ static enum ggml_type low_rule(struct policy *p, enum category c, enum ggml_type
 	return type;
 }
 
-static enum ggml_type v_mixture(const struct policy *p, enum ggml_type type)
+static enum ggml_type v_mixture(struct policy *p, enum ggml_type type)
 {
-	bool gqa = p->n_gqa >= 4;
-
 	switch (p->mixture->mix) {
-	case MIX_Q2_K: return gqa ? GGML_Q4_K : GGML_Q3_K;
-	case MIX_Q2_K_S: return gqa ? GGML_Q4_K : type;
-	case MIX_IQ3_XXS: return gqa ? GGML_Q4_K : p->has_weights ? GGML_IQ3_XXS : GGML_IQ3_S;
+	case MIX_Q2_K: return shares_keys(p) ? GGML_Q4_K : GGML_Q3_K;
+	case MIX_Q2_K_S: return shares_keys(p) ? GGML_Q4_K : type;
+	case MIX_IQ3_XXS: return shares_keys(p) ? GGML_Q4_K : p->has_weights ? GGML_IQ3_XXS : GGML_IQ3_S;
 	case MIX_IQ3_XS:
-	case MIX_IQ3_S: return gqa ? GGML_Q4_K : type;
+	case MIX_IQ3_S: return shares_keys(p) ? GGML_Q4_K : type;
 	case MIX_IQ3_M: return GGML_Q4_K;
 	case MIX_Q3_K_M: return p->i_v < 2 ? GGML_Q5_K : GGML_Q4_K;
 	case MIX_Q3_K_L: return GGML_Q5_K;
 	case MIX_IQ4_NL:
-	case MIX_IQ4_XS: return gqa ? GGML_Q5_K : type;
+	case MIX_IQ4_XS: return shares_keys(p) ? GGML_Q5_K : type;
 	case MIX_Q4_K_M:
 	case MIX_Q5_K_M: return more_bits(p->i_v, p->n_v) ? GGML_Q6_K : type;
 	case MIX_Q4_K_S: return p->i_v < 4 ? GGML_Q5_K : type;

@@ -52,6 +52,7 @@ struct policy {
 	/* counted by policy_count, then by policy_type */
 	bool tied;
 	int n_v, i_v, i_down, i_gate, i_up;
+	bool asked_heads; /* n_gqa has decided something: a projector has none, and there the tool aborts */
 };
 
 struct policy_tensor {
