@@ -186,10 +186,25 @@ struct hfgguf_model *cli_open_started(struct cli *cli)
 	return NULL;
 }
 
+ssize_t cli_only_file(const struct hfgguf_model *m)
+{
+	size_t n = hfgguf_count(m);
+	ssize_t found = n == 1 ? 0 : -1;
+
+	for (size_t i = 0; n > 1 && i < n; i++) {
+		if (!strcmp(hfgguf_property(m, i, "arch"), "clip"))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (ssize_t)i;
+	}
+	return found;
+}
+
 ssize_t cli_pick(const struct hfgguf_model *m, const char *name, const char *verb)
 {
 	size_t n = hfgguf_count(m);
-	ssize_t file = name ? hfgguf_find(m, name) : n == 1 ? 0 : -1;
+	ssize_t file = name ? hfgguf_find(m, name) : cli_only_file(m);
 
 	if (file >= 0)
 		return file;

@@ -45,8 +45,10 @@ struct hfgguf_model *cli_open(struct cli *cli);
 /* The same, and starts its workers, for commands that read data. */
 struct hfgguf_model *cli_open_started(struct cli *cli);
 
+/* The only file, or the only one beside projectors; -1 where there are several or none. */
+ssize_t cli_only_file(const struct hfgguf_model *m);
 /*
- * The virtual file a command means: by name, or the only one when name is NULL. Negative after saying why.
+ * The virtual file a command means: by name, or that one when name is NULL. Negative after saying why.
  * verb is for the message ("cat").
  */
 ssize_t cli_pick(const struct hfgguf_model *m, const char *name, const char *verb);

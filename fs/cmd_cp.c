@@ -212,7 +212,7 @@ static int copy_files(struct hfgguf_model *m, const struct cli *cli, struct err 
 				return err->code;
 		return 0;
 	}
-	if (!cli->arg[2] && hfgguf_count(m) > 1)
+	if (!cli->arg[2] && hfgguf_count(m) > 1 && cli_only_file(m) < 0)
 		return err_set(err, HFGGUF_OPTION, "%s: %zu files need a directory; make it first, or name one file",
 			       dest,
 			       hfgguf_count(m));

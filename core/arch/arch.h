@@ -189,6 +189,9 @@ struct conv { /* one conversion: the reference's `self` */
 	const struct arch *arch;
 	const char *hf_arch;     /* class that the text model is of */
 	const char *origin_arch; /* config's own first architecture, or NULL */
+	const char *media_class; /* the projector's class, by the config, or NULL */
+	bool is_projector;       /* what is made is the vision and audio side */
+	struct conv *projector;  /* of a text model that has one: written beside it */
 	json *hparams;
 	json *rope;              /* rope_parameters; a copy, changed by init */
 	int block_count;
@@ -390,7 +393,10 @@ tensor_op op_split_kv_b;
 
 /* Is s opened for the file of a LoRA adapter, rather than for a model's? */
 bool conv_makes_adapter(const struct source *s);
-/* Text side of MODEL with options: everything but the layout. NULL with err set. conv_free(NULL) is allowed. */
+/*
+ * MODEL with options: everything but the layout. The text side, with c->projector where there is one; with the option
+ * mmproj the projector. NULL with err set. conv_free(NULL) is allowed.
+ */
 struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
 		      struct err *err);
 void conv_free(struct conv *c);

@@ -197,8 +197,13 @@ static int choose_class(struct conv *c)
 	c->origin_arch = first_arch(c->hparams);
 	if (c->origin_arch) /* text_config will be merged over it */
 		c->origin_arch = arena_strdup(c->arena, c->origin_arch);
-	c->hf_arch = c->opt->arch ? c->opt->arch : c->opt->mistral_format ? "mistral-format"
-		: c->opt->mmproj ? media_class(c, c->hparams) : conv_text_class(c, c->hparams);
+	c->media_class = media_class(c->hparams);
+	if (c->media_class)
+		c->media_class = arena_strdup(c->arena, c->media_class);
+	/* arch= is for the file that was asked for */
+	c->hf_arch = c->opt->arch && c->is_projector == c->opt->mmproj ? c->opt->arch
+		: c->opt->mistral_format ? "mistral-format"
+		: c->is_projector ? media_class(c->hparams) : conv_text_class(c, c->hparams);
 	if (c->hf_arch)
 		c->hf_arch = arena_strdup(c->arena, c->hf_arch);
 	if (!c->hf_arch) {
@@ -213,9 +218,9 @@ static int choose_class(struct conv *c)
 		    c->err, HFGGUF_NOT_FOUND,
 		    "config.json: no \"architectures\", and model_type \"%s\" does not tell; arch=CLASS names one",
 		    json_str_or(c->hparams, "model_type", ""));
-	c->arch = c->opt->mmproj ? media_find(c->hf_arch) : arch_find(c->hf_arch);
+	c->arch = c->is_projector ? media_find(c->hf_arch) : arch_find(c->hf_arch);
 	if (!c->arch)
-		return c->opt->mmproj ? refuse_media(c) : refuse_class(c);
+		return c->is_projector ? refuse_media(c) : refuse_class(c);
 	if (c->opt->dspark && !c->arch->dspark)
 		return err_set(c->err, HFGGUF_OPTION, "dspark: %s holds no such draft", c->hf_arch);
 	if (c->opt->dspark) {
@@ -375,7 +380,7 @@ static int init(struct conv *c)
 	if (!c->kv_arena)
 		return err_nomem(c->err);
 	kv_init(&c->kv, c->kv_arena, INHERITED(c, gguf));
-	if (c->opt->mmproj ? media_init(c) : text_init(c))
+	if (c->is_projector ? media_init(c) : text_init(c))
 		return c->err->code;
 	return run_init(c, c->arch);
 }
@@ -454,14 +459,14 @@ static int write_metadata(struct conv *c)
 
 	if (conv_is_lora(c))
 		return conv_lora_keys(c);
-	kv_str(&c->kv, "general.type", c->opt->mmproj ? "mmproj" : "model");
+	kv_str(&c->kv, "general.type", c->is_projector ? "mmproj" : "model");
 	metadata_emit(c->meta, &c->kv);
 	e = conv_params(c);
 	if (e)
 		return e;
 	kv_u32(&c->kv, "general.quantization_version", 2);
 	e = conv_prec_a4(c);
-	if (e || c->opt->mmproj)
+	if (e || c->is_projector)
 		return e ? e : kv_status(&c->kv) ? 0 : err_nomem(c->err);
 	c->vocab.hparams = c->hparams;
 	e = vocab(c);
@@ -494,7 +499,7 @@ const char *conv_type_name(const struct conv *c)
 /* What stands in front of the name of a file that lies beside the model's own. */
 static const char *name_prefix(const struct conv *c)
 {
-	return c->opt->mmproj ? "mmproj-" : c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME ? "mtp-" : "";
+	return c->is_projector ? "mmproj-" : c->opt->mtp && conv_mtp(c) == MTP_OWN_NAME ? "mtp-" : "";
 }
 
 const char *conv_name_of_type(struct conv *c, const char *type)
@@ -517,8 +522,8 @@ const char *conv_file_name(struct conv *c)
 
 /* ---- start and end ---- */
 
-struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
-		      struct err *err)
+static struct conv *run(struct source *src, const struct options *opt, const char *outtype, bool is_projector,
+			struct arena *arena, struct err *err)
 {
 	struct conv *c = arena_alloc(arena, sizeof(*c));
 
@@ -529,6 +534,7 @@ struct conv *conv_run(struct source *src, const struct options *opt, const char 
 	c->src = src;
 	c->opt = opt;
 	c->outtype = outtype;
+	c->is_projector = is_projector;
 	c->arena = arena;
 	c->err = err;
 	c->b = (struct build){ arena, err };
@@ -548,8 +554,53 @@ fail:
 	return NULL;
 }
 
+/* Has the model a vision or audio side that we write, as far as its config says? */
+static bool may_have_projector(const struct conv *c)
+{
+	const struct options *o = c->opt;
+	const char *class = c->media_class;
+
+	if (o->vocab_only || o->mtp || o->dspark || o->outfile || conv_is_lora(c))
+		return false;
+	return o->mistral_format ? json_get(c->hparams, "vision_encoder") != NULL : class && media_find(class);
+}
+
+/* The projector beside a text model; what keeps it away is no reason to refuse the text. */
+static int add_projector(struct conv *c)
+{
+	struct err err = ERR_INIT;
+	struct conv *p = may_have_projector(c) ? run(c->src, c->opt, c->outtype, true, c->arena, &err) : NULL;
+
+	if (err.code == HFGGUF_NOMEM)
+		return err_nomem(c->err);
+	if (p && p->out.n) {
+		p->err = c->err;
+		p->b.err = c->err;
+		c->projector = p;
+		return 0;
+	}
+	conv_free(p);
+	if (c->n_other_media)
+		conv_note(c, "text only: %llu tensors of vision or audio parts are not in this file%s%s",
+			  (unsigned long long)c->n_other_media, err.code ? "; no projector: " : "", err.code ? err.msg : "");
+	return c->err->code;
+}
+
+struct conv *conv_run(struct source *src, const struct options *opt, const char *outtype, struct arena *arena,
+		      struct err *err)
+{
+	struct conv *c = run(src, opt, outtype, opt->mmproj, arena, err);
+
+	if (!c || c->is_projector || !add_projector(c))
+		return c;
+	conv_free(c);
+	return NULL;
+}
+
 void conv_forget_kv(struct conv *c)
 {
+	if (c->projector)
+		conv_forget_kv(c->projector);
 	kv_free(&c->kv);
 	arena_free(c->kv_arena);
 	c->kv_arena = NULL;
@@ -559,6 +610,8 @@ void conv_free(struct conv *c)
 {
 	if (!c)
 		return;
+	conv_free(c->projector);
+	c->projector = NULL;
 	vocab_done(&c->vocab);
 	conv_forget_kv(c);
 	scheme_free(c->scheme);

@@ -195,9 +195,6 @@ int conv_index(struct conv *c)
 				return err_nomem(c->err);
 		}
 	}
-	if (c->n_other_media)
-		conv_note(c, "text only: %llu tensors of vision or audio parts are not in this file",
-			  (unsigned long long)c->n_other_media);
 	return 0;
 }
 

@@ -147,6 +147,16 @@ static struct conv *convert(struct hfgguf_model *m, const char *outtype, struct 
 	return c;
 }
 
+/* Beside a quantized file too, in the type that it was quantized from. */
+static int add_projector(struct hfgguf_model *m, struct conv *c, struct err *err)
+{
+	struct product p;
+
+	if (!c->projector || !c->projector->kv_arena)
+		return 0;
+	return product_convert(c->projector, &p) || lay_out(m, &p, err) ? err->code : 0;
+}
+
 static int add_converted(struct hfgguf_model *m, const char *outtype, struct err *err)
 {
 	struct conv *c = convert(m, outtype, err);
@@ -159,7 +169,7 @@ static int add_converted(struct hfgguf_model *m, const char *outtype, struct err
 	for (size_t i = 0; i < c->n_sides; i++)
 		if (product_side(c, i, &p) || lay_out(m, &p, err))
 			return err->code;
-	return 0;
+	return add_projector(m, c, err);
 }
 
 static int add_quantized(struct hfgguf_model *m, const char *type, struct err *err)
@@ -178,7 +188,7 @@ static int add_quantized(struct hfgguf_model *m, const char *type, struct err *e
 		return err->code;
 	(void)lay_out(m, &p, err);
 	kv_free((struct kv_list *)p.kv);
-	return err->code;
+	return err->code ? err->code : add_projector(m, c, err);
 }
 
 /* One of `type=`: the converter's names, all others the quantizer's. */

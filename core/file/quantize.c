@@ -477,7 +477,7 @@ static int run(struct job *j)
 	for (size_t i = 0; i < j->n; i++)
 		if (set_type(j, i))
 			return j->c->err->code;
-	if (j->policy.asked_heads && j->c->opt->mmproj)
+	if (j->policy.asked_heads && j->c->is_projector)
 		buf_printf(&j->note, "llama-quantize aborts at a projector's attention for want of its number of heads; here "
 				     "it is as where no heads share keys\n");
 	return count_layers(j);

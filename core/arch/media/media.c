@@ -29,13 +29,12 @@ const struct arch *media_find(const char *hf_class)
 	return NULL;
 }
 
-const char *media_class(struct conv *c, const json *config)
+const char *media_class(const json *config)
 {
 	const json *inner = json_some(json_get(config, "vision_config"), "architectures");
 	const json *own = json_some(config, "architectures");
 	const json *list = inner ? inner : own;
 
-	(void)c;
 	return list && list->child ? json_str(list->child) : NULL;
 }
 

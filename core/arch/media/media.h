@@ -67,7 +67,7 @@ tensor_op media_op_split_qkv;
 const struct arch *media_find(const char *hf_class);
 extern const struct arch *const media_rows[];
 /* get_model_architecture for the projector; NULL when the config names none. */
-const char *media_class(struct conv *c, const json *config);
+const char *media_class(const json *config);
 /* MmprojModel.__init__ behind ModelBase's: the configs, c->n_embd_text, the block count and name map. */
 int media_init(struct conv *c);
 
