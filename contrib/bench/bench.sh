@@ -67,11 +67,10 @@ rate() { [[ ! ${times[$1]} ]] || calc "$2 / $(median "$1") / 1e9" 2; }
 # stat_of MOUNT NAME: a counter.
 stat_of() { awk -v name="$2" '$1 == name { print $2 }' "$1/.hfgguf/stats"; }
 
-null_fs() { # FOLDER OPTIONS...: a file system of one file, "null", as large as the weights
+null_fs() { # FOLDER SIZE OPTIONS...: a file system of one file, "null"
 	local dir=$1
-	shift
 	mkdir -p "$dir"
-	"$tools/nullfs" "$dir" "$bytes" "$@" &
+	"$tools/nullfs" "$@" &
 	eventually 5 test -e "$dir/null"
 }
 
@@ -111,7 +110,7 @@ read_part() {
 	local readahead mode type i f what
 	declare -A files=() sizes=() pids=()
 	for readahead in 128 1024; do
-		null_fs "$TMP/null" -r $readahead
+		null_fs "$TMP/null" "$bytes" -r $readahead
 		files[null]=$TMP/null/null
 		pids[null]=$!
 		for type in bf16 f16 q8_0; do
@@ -156,8 +155,8 @@ read_part() {
 # Why verbatim bytes are copied once and not spliced.
 splice_part() {
 	local i how
-	null_fs "$TMP/copying" -r 1024 -c "$weights"
-	null_fs "$TMP/splicing" -r 1024 -s "$weights"
+	null_fs "$TMP/copying" "$bytes" -r 1024 -c "$weights"
+	null_fs "$TMP/splicing" "$bytes" -r 1024 -s "$weights"
 	for ((i = 0; i < repeat; i++)); do
 		for how in copying splicing; do
 			read_file $how read "$TMP/$how/null"
@@ -256,9 +255,9 @@ busy_part() {
 cache_part() {
 	local i size
 	mounted cache quantize=Q4_K_M,cache_size=1G
-	null_fs "$TMP/null" -r 1024
-	cat "$TMP/null/null" >/dev/null
 	size=$(stat -c %s "$file")
+	null_fs "$TMP/null" "$size" -r 1024
+	cat "$TMP/null/null" >/dev/null
 	read_file computed read "$file"
 	for ((i = 0; i < repeat; i++)); do
 		read_file "unit cache" read "$file"
@@ -267,7 +266,7 @@ cache_part() {
 	done
 	unmount "$TMP/cache" "$TMP/null"
 	wait
-	row "Q4_K_M mount, second read" "$(rate "page cache" "$size")" "$(rate "null page cache" "$bytes")" GB/s \
+	row "Q4_K_M mount, second read" "$(rate "page cache" "$size")" "$(rate "null page cache" "$size")" GB/s \
 		"null file system, cached"
 	row "Q4_K_M mount, from the unit cache" "$(rate "unit cache" "$size")" "$(rate computed "$size")" GB/s \
 		"computed"

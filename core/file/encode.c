@@ -97,7 +97,7 @@ struct encoding { /* of some values, which are stored as any type */
 	const struct quant_type *q;
 	const struct tensor *stored;
 	uint64_t piece;
-	float *floats; /* of a piece */
+	float *floats; /* of a piece; NULL: the values are floats */
 };
 
 static void encode_values(const struct encoding *e, uint64_t first, uint64_t n, const void *values, unsigned char *out)
@@ -122,17 +122,18 @@ static int encode_blocks(const struct out_tensor *o, uint64_t first, uint64_t n,
 {
 	struct encoding c = { o, quant_type(o->type), tensor_uncast(o->t), choose_piece(o), NULL };
 	size_t mark = scratch_mark(ctx->scratch), size = dtype_table[c.stored->dtype].size;
-	bool in_place = size * c.q->block_values == c.q->block_bytes;
+	bool in_place = size * c.q->block_values == c.q->block_bytes, floats = c.stored->dtype != DT_F32;
 	void *values = NULL;
 	int e = 0;
 
-	c.floats = scratch_get(ctx->scratch, c.piece * sizeof(*c.floats));
+	if (!(o->tool ? c.q->quantize : c.q->convert))
+		return err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, c.q->name);
+	if (floats)
+		c.floats = scratch_get(ctx->scratch, c.piece * sizeof(*c.floats));
 	if (!in_place)
 		values = scratch_get(ctx->scratch, (chunk && chunk < n ? chunk : n) * size);
-	if (!c.floats || (!in_place && !values))
+	if ((floats && !c.floats) || (!in_place && !values))
 		e = err_nomem(ctx->err);
-	else if (!(o->tool ? c.q->quantize : c.q->convert))
-		e = err_set(ctx->err, HFGGUF_UNSUPPORTED, "%s: nothing here writes %s", o->name, c.q->name);
 	while (n && !e) {
 		uint64_t take = chunk && chunk < n ? chunk : n;
 
