@@ -34,7 +34,7 @@ static const struct row {
     TEXT("split-max-tensors", split_max_tensors_text, "N", "tensors a shard at most"),
     FLAG("no-tensor-first-split", no_tensor_first_split, "no tensors in the first shard"),
     FLAG("vocab-only", vocab_only, "only the vocabulary"),
-    FLAG("mmproj", mmproj, "only the multimodal projector"),
+    FLAG("mmproj", mmproj, "only the projector of a model with a vision or audio side"),
     FLAG("mtp", mtp, "only the multi-token prediction head"),
     FLAG("no-mtp", no_mtp, "without the multi-token prediction layers"),
     FLAG("no-nextn", no_mtp, "same as no-mtp"),

@@ -68,7 +68,7 @@ if [[ $1 == --model ]]; then # a worker of the xargs below
 	exit
 fi
 
-only=. waves=${ZOO_WAVES:-1,2,t,s,q} quick=${ZOO_QUICK:-}
+only=. waves=${ZOO_WAVES:-1,2,3,t,s,q} quick=${ZOO_QUICK:-}
 while (($#)); do
 	case $1 in
 	--only) only=$2; shift ;;
