@@ -40,22 +40,6 @@ const char *media_class(const json *config)
 
 /* ---- the configs ---- */
 
-json *conv_of(const struct conv *c, enum param_of of)
-{
-	switch (of) {
-	case OF_VISION: return c->vision;
-	case OF_AUDIO: return c->audio;
-	case OF_GLOBAL: return c->global;
-	case OF_IMAGE: return c->preproc;
-	default: return c->hparams;
-	}
-}
-
-json *conv_part(json *of, const char *key)
-{
-	return (json *)json_get(of, key);
-}
-
 static json *vision_config(struct conv *c)
 {
 	return conv_part(c->global, c->opt->mistral_format ? "vision_encoder" : "vision_config");
