@@ -66,6 +66,14 @@ int part_emit(struct conv *c, const struct item *it, int kind, int bid, int xid,
 	return conv_emit(c, it, part_name(c, kind, bid, xid, suffix), it->t);
 }
 
+int part_op_kind(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
+{
+	const char *suffix = r->arg ? r->arg : part_suffix(c, it->name);
+
+	(void)rest;
+	return !suffix || part_emit(c, it, (int)r->num, -1, -1, suffix) ? c->err->code : ITEM_DONE;
+}
+
 const struct tensor *t_squeeze_last(struct build *b, const struct tensor *t)
 {
 	return t && t->n_dims && t->dims[t->n_dims - 1] == 1 ? t_reshape(b, t, t->n_dims - 1, t->dims) : t;

@@ -27,6 +27,9 @@ int part_emit(struct conv *c, const struct item *it, int kind, int bid, int xid,
 /* A part's name in block bid, with "{xid}" replaced; NULL with err set. */
 const char *part_name(struct conv *c, int kind, int bid, int xid, const char *suffix);
 
+/* Takes the item as kind `num`, outside of blocks. arg: suffix of its name, NULL: the last component of the item's. */
+tensor_op part_op_kind;
+
 /* squeeze(-1): without the last axis when its length is 1. */
 const struct tensor *t_squeeze_last(struct build *b, const struct tensor *t);
 

@@ -104,13 +104,6 @@ static int op_as_named(struct conv *c, const struct tensor_rule *r, struct item 
 	return conv_emit(c, it, it->name, it->t) ? c->err->code : ITEM_DONE;
 }
 
-static int op_kind(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
-{
-	(void)rest;
-	return conv_direct(c, it, (enum model_tensor)(int)r->num, -1, r->arg ? r->arg : strrchr(it->name, '.'))
-		       ? c->err->code : ITEM_DONE;
-}
-
 struct pages { /* one tensor each of the codebooks, until all are there */
 	const struct tensor *t[CODE2WAV_BOOKS];
 	int n;
@@ -194,9 +187,9 @@ static int op_res2(struct conv *c, const struct tensor_rule *r, struct item *it,
 
 static const struct tensor_rule tts_tensors[] = {
 	{ "a.gen.wav.*", op_as_named, NULL, 0 },
-	{ "talker.model.codec_embedding.weight", op_kind, ".weight", MT_A_GEN_CODE_OUT_EMBD },
-	{ PREDICTOR "model.norm.weight", op_kind, ".weight", MT_A_GEN_CODE_OUTPUT_NORM },
-	{ PREDICTOR "small_to_mtp_projection.*", op_kind, NULL, MT_A_GEN_CODE_PROJ_IN },
+	{ "talker.model.codec_embedding.weight", part_op_kind, ".weight", MT_A_GEN_CODE_OUT_EMBD },
+	{ PREDICTOR "model.norm.weight", part_op_kind, ".weight", MT_A_GEN_CODE_OUTPUT_NORM },
+	{ PREDICTOR "small_to_mtp_projection.*", part_op_kind, NULL, MT_A_GEN_CODE_PROJ_IN },
 	PAGES(PREDICTOR "model.codec_embedding.", MT_A_GEN_CODE_EMBD),
 	PAGES(PREDICTOR "lm_head.", MT_A_GEN_CODE_HEAD),
 	{ LAYERS "*", op_layer, NULL, 0 },
