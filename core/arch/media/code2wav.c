@@ -167,17 +167,14 @@ static const struct tensor *get(const struct wav *w, const char *name)
 static const struct tensor *codebook(const struct wav *w, const char *prefix, int i)
 {
 	struct conv *c = w->c;
-	const struct tensor *p[2], *t;
+	const struct tensor *p[2];
 
 	p[0] = get(w, conv_printf(c, "%s.vq.layers.%d._codebook.embedding_sum", prefix, i));
 	p[1] = p[0] ? get(w, conv_printf(c, "%s.vq.layers.%d._codebook.cluster_usage", prefix, i)) : NULL;
 	if (!check_type(c, p[0]) || !check_type(c, p[1]))
 		return NULL;
 	p[1] = t_expand(&c->b, t_unsqueeze(&c->b, p[1], -1), p[0]->n_dims, p[0]->dims);
-	t = p[1] ? t_custom(&c->b, &op_book, DT_F32, p[0]->n_dims, p[0]->dims, p, 2, NULL) : NULL;
-	if (!t)
-		err_prefix(c->err, "tensor %s.vq.layers.%d._codebook.cluster_usage", prefix, i);
-	return t;
+	return p[1] ? t_custom(&c->b, &op_book, DT_F32, p[0]->n_dims, p[0]->dims, p, 2, NULL) : NULL;
 }
 
 static const struct tensor *codebooks(const struct wav *w, const char *prefix)
@@ -294,6 +291,8 @@ static int emit_all(const struct wav *w, const char *prefix, const struct wav_pa
 		const char *from = conv_printf(c, "%s%s", prefix, p->from);
 		const struct tensor *t = from ? made(w, from, p->how) : NULL;
 
+		if (!t && c->err->code && !str_starts(c->err->msg, WEIGHTS_FILE))
+			err_prefix(c->err, WEIGHTS_FILE ": tensor %s", from ? from : p->from);
 		if (!t)
 			return c->err->code;
 		if (conv_item(c, part_name(c, p->kind, bid, xid, p->suffix), t))

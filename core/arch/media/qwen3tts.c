@@ -118,7 +118,7 @@ static struct pages *pages_of(struct conv *c, bool head)
 	return c->own ? (struct pages *)c->own + head : NULL;
 }
 
-/* arg: the text in front of the codebook's number. Fewer than there are to be are left out. */
+/* arg: the text in front of the codebook's number. */
 static int op_page(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
 	int i = part_number(c, it->name + strlen(r->arg));
@@ -136,6 +136,18 @@ static int op_page(struct conv *c, const struct tensor_rule *r, struct item *it,
 	it->t = t_stack(&c->b, p->t, CODE2WAV_BOOKS);
 	*p = (struct pages){ .n = 0 };
 	return conv_direct(c, it, (enum model_tensor)(int)r->num, -1, ".weight") ? c->err->code : ITEM_DONE;
+}
+
+/* Fewer than there are to be are left out, as in the reference. */
+static int note_pages(struct conv *c)
+{
+	const struct pages *p = c->own;
+
+	for (int i = 0; p && i < 2; i++)
+		if (p[i].n)
+			conv_note(c, "%s: left out, %d of %d are there", i ? "heads of the codebooks" : "codebooks", p[i].n,
+				  CODE2WAV_BOOKS);
+	return 0;
 }
 
 static const struct part layer_parts[] = {
@@ -220,5 +232,6 @@ const struct arch media_qwen3tts = {
 	.params = tts_params,
 	.tensors = tts_tensors,
 	.extra = code2wav_tensors,
+	.finish = note_pages,
 	.force = tts_force,
 };
