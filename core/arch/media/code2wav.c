@@ -111,8 +111,11 @@ static int book_read(const struct tensor *t, uint64_t first, uint64_t n, void *o
 
 	if (!e)
 		e = read_values(usage, first, n, y, ctx);
-	for (uint64_t i = 0; i < n && !e; i++)
-		((float *)out)[i] = (float)rounded(type, rounded(type, x[i]) / rounded(type, y[i] < least ? least : y[i]));
+	for (uint64_t i = 0; i < n && !e; i++) {
+		double used = rounded(type, y[i] < least ? least : y[i]);
+
+		((float *)out)[i] = (float)rounded(type, rounded(type, x[i]) / used);
+	}
 	scratch_release(ctx->scratch, mark);
 	return e;
 }
@@ -308,9 +311,12 @@ static int emit_blocks(const struct wav *w)
 	for (int b = 0; b < n; b++) {
 		if (emit_all(w, conv_printf(w->c, "decoder.decoder.%d.", b + 1), block_parts, b, -1))
 			return w->c->err->code;
-		for (int x = 0; x < N_UNITS; x++)
-			if (emit_all(w, conv_printf(w->c, "decoder.decoder.%d.block.%d.", b + 1, x + 2), unit_parts, b, x))
+		for (int x = 0; x < N_UNITS; x++) {
+			const char *prefix = conv_printf(w->c, "decoder.decoder.%d.block.%d.", b + 1, x + 2);
+
+			if (emit_all(w, prefix, unit_parts, b, x))
 				return w->c->err->code;
+		}
 	}
 	return 0;
 }

@@ -48,7 +48,8 @@ const char *part_suffix(struct conv *c, const char *key)
 	const char *dot = strrchr(key, '.');
 
 	if (!dot)
-		err_set(c->err, HFGGUF_CORRUPT, "its name ends behind \"%.40s\", \".weight\" or the like is expected", key);
+		err_set(c->err, HFGGUF_CORRUPT,
+			"its name ends behind \"%.40s\", \".weight\" or the like is expected", key);
 	return dot;
 }
 

@@ -110,7 +110,8 @@ static int op_flow_net(struct conv *c, const struct tensor_rule *r, struct item 
 		if (bid < 0)
 			return c->err->code;
 		if (!key)
-			return err_set(c->err, HFGGUF_CORRUPT, "its name is expected to go on behind the block's number");
+			return err_set(c->err, HFGGUF_CORRUPT,
+				       "its name is expected to go on behind the block's number");
 		p = time ? part_of(time_parts, key) : part_of_stem(block_parts, key);
 	}
 	if (p && part_emit(c, it, p->kind, bid, -1, p->suffix ? p->suffix : suffix))

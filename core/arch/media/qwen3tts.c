@@ -145,8 +145,8 @@ static int note_pages(struct conv *c)
 
 	for (int i = 0; p && i < 2; i++)
 		if (p[i].n)
-			conv_note(c, "%s: left out, %d of %d are there", i ? "heads of the codebooks" : "codebooks", p[i].n,
-				  CODE2WAV_BOOKS);
+			conv_note(c, "%s: left out, %d of %d are there", i ? "heads of the codebooks" : "codebooks",
+				  p[i].n, CODE2WAV_BOOKS);
 	return 0;
 }
 
@@ -212,8 +212,9 @@ static const struct tensor_rule tts_tensors[] = {
 /* Kernels of convolutions: those of one kind are there for F16, those of another for F16 and F32. */
 static int tts_force(struct conv *c, const struct item *it, const char *new_name)
 {
-	if (name_matches(new_name, "a.gen.wav.pre_conv.weight a.gen.wav.dac.entry.weight a.gen.wav.dac.post_conv.weight "
-				   "*.up.blk.*.dwconv.weight *.dac.blk.*.conv1.weight *.dac.blk.*.conv2.weight"))
+	if (name_matches(new_name, "a.gen.wav.pre_conv.weight a.gen.wav.dac.entry.weight "
+				   "a.gen.wav.dac.post_conv.weight *.up.blk.*.dwconv.weight *.dac.blk.*.conv1.weight "
+				   "*.dac.blk.*.conv2.weight"))
 		return GGML_F16;
 	/* the last has sums beyond F16's range */
 	if (name_matches(new_name, "*.up.blk.*.conv.weight *.dac.blk.*.conv.weight a.gen.code.blk.*.ffn_down.weight"))

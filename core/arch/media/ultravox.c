@@ -181,12 +181,14 @@ static int op_numbered(struct conv *c, const struct tensor_rule *r, struct item 
 	return ITEM_DONE;
 }
 
+#define ADAPTER(part) "speech_audio_adapter." part ".* speech_audio_adapter.*." part ".*"
+
 static const struct tensor_rule meralion_tensors[] = {
 	{ "ln_speech.*", op_numbered, NULL, MT_A_MM_NORM_PRE },
-	{ "speech_audio_adapter.*.mlp_adapter.0.* speech_audio_adapter.mlp_adapter.0.*", op_numbered, "0", MT_A_MMPROJ },
-	{ "speech_audio_adapter.*.gate_proj.* speech_audio_adapter.gate_proj.*", op_numbered, "1", MT_A_MMPROJ },
-	{ "speech_audio_adapter.*.pool_proj.* speech_audio_adapter.pool_proj.*", op_numbered, "2", MT_A_MMPROJ },
-	{ "speech_audio_adapter.*.out_proj.* speech_audio_adapter.out_proj.*", op_numbered, "3", MT_A_MMPROJ },
+	{ ADAPTER("mlp_adapter.0"), op_numbered, "0", MT_A_MMPROJ },
+	{ ADAPTER("gate_proj"), op_numbered, "1", MT_A_MMPROJ },
+	{ ADAPTER("pool_proj"), op_numbered, "2", MT_A_MMPROJ },
+	{ ADAPTER("out_proj"), op_numbered, "3", MT_A_MMPROJ },
 	{ "speech_audio_adapter.*", op_drop, NULL, 0 },
 	{ NULL, NULL, NULL, 0 }
 };
