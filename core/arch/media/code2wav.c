@@ -121,7 +121,7 @@ static int book_read(const struct tensor *t, uint64_t first, uint64_t n, void *o
 }
 
 static const struct tensor_ops op_exp = { "exp", exp_read, NULL };
-static const struct tensor_ops op_inverse = { "1 / (exp + 1e-9)", inverse_read, NULL };
+static const struct tensor_ops op_inverse = { "inverse of exp", inverse_read, NULL };
 static const struct tensor_ops op_book = { "codebook", book_read, NULL };
 
 static bool check_type(struct conv *c, const struct tensor *t)
