@@ -44,7 +44,7 @@ static const struct name_row *row_at(int64_t i)
 	return (size_t)i < n_name_rows ? &name_rows[i] : &block_name_rows[(size_t)i - n_name_rows];
 }
 
-/* Length of the decimal component at s, or 0. */
+/* Length of the decimal number at s that ends a component, or 0. */
 static size_t component(const char *s, int *value)
 {
 	size_t n = 0;
@@ -58,7 +58,7 @@ static size_t component(const char *s, int *value)
 	return n;
 }
 
-/* Row of a name whose number at some place is the block. */
+/* Row of a name whose number at some place is the block: a whole component, or the end of one ("conv1"). */
 static int64_t find_block_row(const struct name_map *m, const char *name, size_t len, int *bid)
 {
 	char key[256];
@@ -69,7 +69,7 @@ static int64_t find_block_row(const struct name_map *m, const char *name, size_t
 		int value;
 		size_t n;
 
-		if ((i && name[i - 1] != '.') || !(n = component(name + i, &value)) || i + n > len)
+		if ((i && isdigit((unsigned char)name[i - 1])) || !(n = component(name + i, &value)) || i + n > len)
 			continue;
 		if (value >= m->n_blocks || len - n + 5 >= sizeof(key))
 			continue;

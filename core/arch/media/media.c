@@ -60,6 +60,8 @@ static int find_text_width(struct conv *c)
 {
 	const json *text = json_get(c->global, "text_config"), *width;
 
+	if (text && !cJSON_IsObject(text) && !c->opt->mistral_format)
+		return conv_bad(c, "\"text_config\" is expected to be an object");
 	if (c->opt->mistral_format)
 		width = json_get(c->global, "dim");
 	else if (!(width = json_get(text, "hidden_size")) && !(width = json_get(c->global, "hidden_size")) &&
