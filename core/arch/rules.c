@@ -312,6 +312,8 @@ int conv_param(struct conv *c, const struct param_rule *r)
 	if (json_is_null(v)) {
 		if (r->need == NEED)
 			return lacks(c, r);
+		if (v && r->need == OR && r->of != OF_HPARAMS) /* dict.get gives the null, not the default */
+			return wrong(c, r, v);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
 	if (r->kind == PARAM_LIST)
