@@ -312,7 +312,7 @@ int conv_param(struct conv *c, const struct param_rule *r)
 	if (json_is_null(v)) {
 		if (r->need == NEED)
 			return lacks(c, r);
-		if (v && r->need == OR && r->of != OF_HPARAMS) /* dict.get gives the null, not the default */
+		if (v && r->need == OR && c->is_projector) /* dict.get gives the null, not the default */
 			return wrong(c, r, v);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
@@ -321,8 +321,8 @@ int conv_param(struct conv *c, const struct param_rule *r)
 	if (r->kind >= PARAM_U32S)
 		return set_array(c, r, r->kind, v);
 	/* one value a layer where the config has a list: head_count, feed_forward_length */
-	return cJSON_IsArray(v) && r->kind == PARAM_U32 && r->of == OF_HPARAMS ? set_array(c, r, PARAM_U32S, v)
-										: set_scalar(c, r, v);
+	return cJSON_IsArray(v) && r->kind == PARAM_U32 && !c->is_projector ? set_array(c, r, PARAM_U32S, v)
+									   : set_scalar(c, r, v);
 }
 
 static int run_params(struct conv *c, const struct arch *a)
