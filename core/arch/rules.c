@@ -313,7 +313,8 @@ int conv_param(struct conv *c, const struct param_rule *r)
 	}
 	v = r->keys ? json_first(conv_of(c, r->of), r->keys) : NULL;
 	if (json_is_null(v)) {
-		if (r->need == NEED)
+		/* to a projector's class a null is no absence: config.get(key, dflt) is None then, which no KV holds */
+		if (r->need == NEED || (r->need == OR && v && r->of != OF_HPARAMS))
 			return lacks(c, r);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
