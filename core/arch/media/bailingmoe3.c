@@ -21,7 +21,8 @@ static int projection_name(struct conv *c, const char *name, char *out)
 
 	suffix = number ? number + digits : "";
 	if (!digits || *suffix != '.' || strchr(suffix + 1, '.'))
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "tensor %s: a projection is linear_proj.N.weight or .bias", name);
+		return err_set(c->err, HFGGUF_UNSUPPORTED, "tensor %s: a projection is linear_proj.N.weight or .bias",
+			       name);
 	while (digits > 1 && *number == '0') {
 		number++;
 		digits--;

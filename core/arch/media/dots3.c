@@ -250,8 +250,8 @@ static int op_experts(struct conv *c, const struct tensor_rule *r, struct item *
 
 	(void)r;
 	if (it->bid < 0 || (size_t)it->bid >= d->n_layers || !d->n_experts[it->bid])
-		return err_set(c->err, HFGGUF_CORRUPT, "\"pyramid_num_routed\" of config.json gives layer %d no experts",
-			       it->bid);
+		return err_set(c->err, HFGGUF_CORRUPT,
+			       "\"pyramid_num_routed\" of config.json gives layer %d no experts", it->bid);
 	n = (uint64_t)d->n_experts[it->bid];
 	if (!set_get(&c->held, it->name))
 		d->n_held[it->bid]++;

@@ -17,7 +17,12 @@ static int glm4v_act(struct conv *c)
 
 #define GLM4V_PARAMS CALL(glm4v_act), V_F32_OR("attention.layer_norm_epsilon", "rms_norm_eps", 1e-5)
 
-static const struct param_rule glm4v_params[] = { CALL(media_base_params), PROJECTOR("glm4v"), GLM4V_PARAMS, PARAMS_END };
+static const struct param_rule glm4v_params[] = {
+	CALL(media_base_params),
+	PROJECTOR("glm4v"),
+	GLM4V_PARAMS,
+	PARAMS_END
+};
 
 static const struct tensor_rule glm4v_tensors[] = {
 	{ "visual.merger.*", op_plain, NULL, 0 },
@@ -49,7 +54,8 @@ static int glm5v_pixels(struct conv *c)
 	};
 	int64_t patch, merge, side, n;
 
-	if (media_whole_or(c, OF_IMAGE, "patch_size", 14, &patch) || media_whole_or(c, OF_IMAGE, "merge_size", 2, &merge))
+	if (media_whole_or(c, OF_IMAGE, "patch_size", 14, &patch) ||
+	    media_whole_or(c, OF_IMAGE, "merge_size", 2, &merge))
 		return c->err->code;
 	if (patch <= 0 || merge <= 0 || patch > 32767 || merge > 32767 || patch * merge > 32767)
 		return conv_bad(c, "%lld patches of %lld pixels beside each other", (long long)merge, (long long)patch);

@@ -1,8 +1,22 @@
 #include "core/arch/media/number.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char *config_of(enum param_of of)
 {
 	return of == OF_IMAGE ? "preprocessor_config.json" : "config.json";
+}
+
+/* int("12") */
+static bool digits(const char *s, int64_t *out)
+{
+	size_t n = s ? strspn(s, "0123456789") : 0;
+
+	if (!n || n > 18 || s[n])
+		return false;
+	*out = strtoll(s, NULL, 10);
+	return true;
 }
 
 static int whole(struct conv *c, enum param_of of, const char *key, const json *v, int64_t *out)
@@ -10,8 +24,9 @@ static int whole(struct conv *c, enum param_of of, const char *key, const json *
 	double x;
 
 	if (json_is_null(v))
-		return err_set(c->err, HFGGUF_NOT_FOUND, "%s: \"%s\" must be there for %s", config_of(of), key, c->hf_arch);
-	if (json_int(v, out))
+		return err_set(c->err, HFGGUF_NOT_FOUND, "%s: \"%s\" must be there for %s", config_of(of), key,
+			       c->hf_arch);
+	if (json_int(v, out) || digits(json_str(v), out))
 		return 0;
 	if (!json_num(v, &x) || !(x > -9e15 && x < 9e15))
 		return err_set(c->err, HFGGUF_CORRUPT, "%s: \"%s\" must be a number", config_of(of), key);

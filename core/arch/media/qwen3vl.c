@@ -18,7 +18,8 @@ struct qwen3vl {
 /* A square of num_position_embeddings patches. */
 static int guess_image_size(struct conv *c)
 {
-	const json *positions = json_get(c->vision, "num_position_embeddings"), *patch = json_get(c->vision, "patch_size");
+	const json *positions = json_get(c->vision, "num_position_embeddings");
+	const json *patch = json_get(c->vision, "patch_size");
 	double n = 2304, size = 16;
 
 	if ((positions && !json_num(positions, &n)) || (patch && !json_num(patch, &size)))

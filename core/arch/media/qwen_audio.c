@@ -32,6 +32,7 @@ static const struct tensor_ops op_sinusoids = { "sinusoids", sinusoids_read, NUL
 int qwen_audio_positions(struct conv *c)
 {
 	struct sinusoids *s = arena_alloc(c->arena, sizeof(*s));
+	const struct tensor *t;
 	int64_t width;
 
 	if (!s)
@@ -40,6 +41,6 @@ int qwen_audio_positions(struct conv *c)
 		return conv_bad(c, "an audio encoder's width must be a number of 4 or more");
 	s->half = (uint64_t)width / 2;
 	s->step = (float)-(log(MAX_TIMESCALE) / (double)(s->half - 1));
-	return conv_item(c, "audio_tower.embed_positions.weight",
-			 t_custom(&c->b, &op_sinusoids, DT_F32, 2, (uint64_t[]){ N_POSITIONS, 2 * s->half }, NULL, 0, s));
+	t = t_custom(&c->b, &op_sinusoids, DT_F32, 2, (uint64_t[]){ N_POSITIONS, 2 * s->half }, NULL, 0, s);
+	return conv_item(c, "audio_tower.embed_positions.weight", t);
 }

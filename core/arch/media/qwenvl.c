@@ -80,7 +80,7 @@ int qwen_op_frames(struct conv *c, const struct tensor_rule *r, struct item *it,
 	(void)r;
 	(void)rest;
 	if (t->n_dims != 5 || t->dims[2] != 2)
-		return err_set(c->err, HFGGUF_UNSUPPORTED, "a patch embedding must have five dimensions, and two frames");
+		return err_set(c->err, HFGGUF_UNSUPPORTED, "must have five dimensions, the third of them two frames");
 	for (uint64_t i = 0; i < 2 && !e; i++) {
 		const struct tensor *frame = t_slice(&c->b, t, 2, i, 1);
 
