@@ -37,6 +37,7 @@ struct job {
 	uint32_t *shard; /* keep-split: where the base file has each of out; else NULL */
 	size_t n;
 	struct buf note;
+	bool four_dims; /* a tensor of so many was converted */
 };
 
 /* ---- options ---- */
@@ -376,6 +377,11 @@ static int set_type(struct job *j, size_t i)
 		values = base_values(j->c, o);
 		if (!values)
 			return j->c->err->code;
+		if (t.ne[3] > 1 && !j->four_dims) {
+			buf_printf(&j->note, "%s: llama-quantize aborts at four dimensions, of which it converts three; here "
+					     "all of it is converted\n", o->name);
+			j->four_dims = true;
+		}
 		q = quant_type((enum ggml_type)type);
 		o->t = values;
 		o->raw = false;
