@@ -28,7 +28,7 @@ static int op_flat_positions(struct conv *c, const struct tensor_rule *r, struct
 
 	(void)r;
 	(void)rest;
-	if (t->n_dims != 3)
+	if (t->n_dims < 3)
 		return err_set(c->err, HFGGUF_CORRUPT, "%d dimensions, positions in rows and columns have three",
 			       t->n_dims);
 	it->t = t_shape(&c->b, t, t->dims[0] * t->dims[1], t->dims[2]);
@@ -133,11 +133,13 @@ static const struct name_rule kimik25_names[] = { KEEP_ONLY("*vision_tower* *mm_
 static const struct tensor *split_coordinates(struct conv *c, const struct tensor *t, uint64_t heads)
 {
 	uint64_t quarter = t ? t->dims[0] / heads / 4 : 0;
+	const struct tensor *pairs;
 
-	if (t && t->n_dims == 1)
-		return t_reshape(&c->b, t_swap(&c->b, t_shape(&c->b, t, heads, quarter, 2, 2), 1, 2), 1, t->dims);
-	return t ? t_reshape(&c->b, t_swap(&c->b, t_shape(&c->b, t, heads, quarter, 2, 2, t->dims[1]), 1, 2), 2, t->dims)
-		 : NULL;
+	if (!t)
+		return NULL;
+	pairs = t->n_dims == 1 ? t_shape(&c->b, t, heads, quarter, 2, 2)
+			       : t_shape(&c->b, t, heads, quarter, 2, 2, t->dims[1]);
+	return t_reshape(&c->b, t_swap(&c->b, pairs, 1, 2), t->n_dims, t->dims);
 }
 
 static int op_qkv(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)

@@ -22,8 +22,9 @@ static int llama4_scale(struct conv *c)
 {
 	double ratio;
 
-	return media_real(c, OF_VISION, "pixel_shuffle_ratio", NULL, &ratio)
-		   ? c->err->code : media_put_inverse(c, "pixel_shuffle_ratio", ratio);
+	if (!json_num(json_get(c->vision, "pixel_shuffle_ratio"), &ratio))
+		return conv_bad(c, "vision_config: \"pixel_shuffle_ratio\" must be a number");
+	return media_put_inverse(c, "pixel_shuffle_ratio", ratio);
 }
 
 static int llama4_act(struct conv *c)

@@ -88,8 +88,8 @@ static int find_mistral_token(struct conv *c, int64_t *id)
 {
 	int e;
 
-	if (media_whole(c, OF_VISION, "image_break_token_id", id))
-		return c->err->code;
+	if (!json_int(json_get(c->vision, "image_break_token_id"), id))
+		return conv_lacks(c, "image_break_token_id");
 	if (*id >= 0) /* else a place holder */
 		return 0;
 	e = find_in(c, "tekken.json", "special_tokens", "token_str", "rank", id);
@@ -186,8 +186,9 @@ static const struct param_rule lighton_params[] = { SUPER, PROJECTOR("lightonocr
 
 static int op_tower(struct conv *c, const struct tensor_rule *r, struct item *it, const struct tensor_rule *rest)
 {
-	if (!c->opt->mistral_format && name_matches(it->name, "*q_proj.weight *q_proj.bias *k_proj.weight *k_proj.bias") &&
-	    media_op_permute(c, r, it, rest) < 0)
+	static const char rotated[] = "*q_proj.weight *q_proj.bias *k_proj.weight *k_proj.bias";
+
+	if (!c->opt->mistral_format && name_matches(it->name, rotated) && media_op_permute(c, r, it, rest) < 0)
 		return c->err->code;
 	return op_plain(c, r, it, rest);
 }

@@ -13,13 +13,8 @@ static int merge_size(struct conv *c)
 
 	if (config && !cJSON_IsObject(config))
 		return conv_bad(c, "\"img_token_compression_config\" must be an object");
-	if (v && !json_int(v, &n)) {
-		double x;
-
-		if (!json_num(v, &x) || !(x > -1 && x < UINT32_MAX))
-			return conv_bad(c, "\"spatial_merge_size\" must be a number");
-		n = (int64_t)x;
-	}
+	if (v && media_whole_of(c, OF_VISION, "spatial_merge_size", v, &n))
+		return c->err->code;
 	return media_put_u32(c, "clip.vision.spatial_merge_size", "spatial_merge_size", n);
 }
 

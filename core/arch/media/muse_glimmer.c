@@ -68,7 +68,9 @@ static int op_patches(struct conv *c, const struct tensor_rule *r, struct item *
 	(void)rest;
 	if (media_whole(c, OF_VISION, "patch_temporal", &frames) || media_whole(c, OF_VISION, "patch_size", &p))
 		return c->err->code;
-	if (frames <= 0 || frames > MAX_FRAMES || p <= 0 || p > INT32_MAX)
+	if (frames == -1 && p > 0 && p <= UINT16_MAX && it->t->n_dims && it->t->dims[0]) /* as many as there are */
+		frames = (int64_t)(it->t->n / it->t->dims[0] / (3 * (uint64_t)p * (uint64_t)p));
+	if (frames <= 0 || frames > MAX_FRAMES || p <= 0 || p > UINT16_MAX)
 		return conv_bad(c, "patches of %lld frames (of 1 to %d), %lld wide", (long long)frames, MAX_FRAMES,
 				(long long)p);
 	it->t = sum_frames(c, it->t, (uint64_t)frames, (uint64_t)p);
@@ -96,7 +98,7 @@ static int op_projector(struct conv *c, const struct tensor_rule *r, struct item
 }
 
 static const struct tensor_rule muse_tensors[] = {
-	{ "*.attn.q_proj.* *.attn.k_proj.*", media_op_permute, NULL, 0 },
+	{ "*.attn.q_proj.* *.attn.k_proj.*", media_op_permute, NULL, 2 },
 	{ "*patch_embedder.patch_embedding.weight", op_patches, NULL, 0 },
 	{ "*", op_projector, NULL, 0 },
 	{ NULL, NULL, NULL, 0 }

@@ -10,7 +10,10 @@
 
 /* ViT-Huge, which RADIO's config does not tell. */
 static const struct { const char *key; int64_t value; } vit_huge[] = {
-	{ "hidden_size", 1280 }, { "intermediate_size", 5120 }, { "num_hidden_layers", 32 }, { "num_attention_heads", 16 },
+	{ "hidden_size", 1280 },
+	{ "intermediate_size", 5120 },
+	{ "num_hidden_layers", 32 },
+	{ "num_attention_heads", 16 },
 };
 
 static json *nemotron_vision(struct conv *c)

@@ -19,7 +19,7 @@ static bool digits(const char *s, int64_t *out)
 	return true;
 }
 
-static int whole(struct conv *c, enum param_of of, const char *key, const json *v, int64_t *out)
+int media_whole_of(struct conv *c, enum param_of of, const char *key, const json *v, int64_t *out)
 {
 	double x;
 
@@ -36,7 +36,7 @@ static int whole(struct conv *c, enum param_of of, const char *key, const json *
 
 int media_whole(struct conv *c, enum param_of of, const char *key, int64_t *out)
 {
-	return whole(c, of, key, json_get(conv_of(c, of), key), out);
+	return media_whole_of(c, of, key, json_get(conv_of(c, of), key), out);
 }
 
 int media_whole_or(struct conv *c, enum param_of of, const char *key, int64_t dflt, int64_t *out)
@@ -44,7 +44,7 @@ int media_whole_or(struct conv *c, enum param_of of, const char *key, int64_t df
 	const json *v = json_get(conv_of(c, of), key);
 
 	*out = dflt;
-	return v ? whole(c, of, key, v, out) : 0;
+	return v ? media_whole_of(c, of, key, v, out) : 0;
 }
 
 int media_put_u32(struct conv *c, const char *kv, const char *key, int64_t v)

@@ -6,7 +6,9 @@
 
 /* int(config[key]), fractions cut off; refused when it is absent, null or no number. */
 int media_whole(struct conv *c, enum param_of of, const char *key, int64_t *out);
-/* The same, but dflt when it is absent: int(config.get(key, dflt)). */
+/* int(v), which is the value of that key somewhere in a config. */
+int media_whole_of(struct conv *c, enum param_of of, const char *key, const json *v, int64_t *out);
+/* media_whole, but dflt when it is absent: int(config.get(key, dflt)). */
 int media_whole_or(struct conv *c, enum param_of of, const char *key, int64_t dflt, int64_t *out);
 /* A KV of such a value of `key`; refused when it is no 32-bit number. */
 int media_put_u32(struct conv *c, const char *kv, const char *key, int64_t v);

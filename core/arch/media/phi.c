@@ -36,10 +36,11 @@ static int find_grid(struct conv *c, uint64_t *side)
 		if (!t || !str_ends(c->in.v[i].name, "vision_model.embeddings.position_embedding.weight"))
 			continue;
 		*side = t->n_dims ? (uint64_t)sqrt((double)t->dims[0]) : 0;
-		return *side && *side <= INT32_MAX && *side * *side == t->dims[0] ? 0
+		return t->n_dims && *side <= INT32_MAX && *side * *side == t->dims[0] ? 0
 			: err_set(c->err, HFGGUF_CORRUPT, "tensor %s: its rows are no square", c->in.v[i].name);
 	}
-	return err_set(c->err, HFGGUF_NOT_FOUND, "no tensor is a position_embedding.weight, which tells the image size");
+	return err_set(c->err, HFGGUF_NOT_FOUND,
+		       "no tensor is a position_embedding.weight, which tells the image size");
 }
 
 static int phi_init(struct conv *c)

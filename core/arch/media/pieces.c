@@ -121,11 +121,11 @@ int media_op_permute(struct conv *c, const struct tensor_rule *r, struct item *i
 {
 	int64_t heads;
 
-	(void)r;
 	(void)rest;
 	if (media_whole(c, OF_VISION, "num_attention_heads", &heads))
 		return c->err->code;
-	if (heads <= 0 || heads > INT32_MAX || !it->t->n_dims || it->t->n_dims + 2 > TENSOR_MAX_DIMS)
+	if (heads <= 0 || heads > INT32_MAX || !it->t->n_dims || it->t->n_dims + 2 > TENSOR_MAX_DIMS ||
+	    (r->num > 0 && it->t->n_dims > r->num))
 		return err_set(c->err, HFGGUF_CORRUPT, "%d dimensions cannot be permuted for %lld heads",
 			       it->t->n_dims, (long long)heads);
 	it->t = t_rope_permute(&c->b, it->t, (uint64_t)heads, (uint64_t)heads);
@@ -141,11 +141,11 @@ int media_op_chunk(struct conv *c, const struct tensor_rule *r, struct item *it,
 
 	for (const char *s = to; *s; s += strcspn(s, " "), s += strspn(s, " "))
 		n_parts++;
-	if (axis < 0 || axis >= t->n_dims || !t->dims[axis])
-		return err_set(c->err, HFGGUF_CORRUPT, "there is nothing in it to be split");
+	if (axis < 0 || axis >= t->n_dims)
+		return err_set(c->err, HFGGUF_CORRUPT, "%d dimensions, there is none to be split", t->n_dims);
 	len = t->dims[axis];
-	part = (len - 1) / n_parts + 1;
-	if ((len - 1) / part + 1 != n_parts)
+	part = (len + n_parts - 1) / n_parts;
+	if (len && (len - 1) / part + 1 != n_parts) /* of nothing there are as many as are asked for */
 		return err_set(c->err, HFGGUF_CORRUPT, "%llu rows cannot be split in %llu", (unsigned long long)len,
 			       (unsigned long long)n_parts);
 	for (uint64_t i = 0; i < n_parts && !e; i++) {

@@ -27,7 +27,7 @@ int media_param_present(struct conv *c, enum param_of of, const char *key, const
 
 /* The whole name is the GGUF name `arg`. */
 tensor_op media_op_called;
-/* LlamaModel.permute with num_attention_heads of the vision config. */
+/* LlamaModel.permute with num_attention_heads of the vision config; num: the most dimensions allowed, 0: any. */
 tensor_op media_op_permute;
 /*
  * torch.chunk along axis num: each part is as large as the first but the last one, and there must be as many as

@@ -1,6 +1,8 @@
 /* See resize.h. */
 #include "core/arch/media/resize.h"
 
+#include <math.h>
+
 struct resize {
 	uint64_t from, to, width;
 };
@@ -33,12 +35,13 @@ static int read_point(const struct tensor *t, uint64_t point, uint64_t first, ui
 	for (int k = 0; k < 4 && !e; k++)
 		e = tensor_read_f32(t->src[0], (rows[k / 2] * r->from + cols[k % 2]) * r->width + first, n,
 				    x + (uint64_t)k * n, ctx);
+	/* fused, from the last neighbours to the first, as torch's kernel is: where the sum is almost 0, it shows */
 	for (uint64_t i = 0; i < n && !e; i++) {
-		double sum = 0;
+		double sum = h[1] * w[0] * (double)x[2 * n + i];
 
-		for (int k = 0; k < 4; k++)
-			sum += h[k / 2] * w[k % 2] * (double)x[(uint64_t)k * n + i];
-		out[i] = (float)sum;
+		sum = fma(h[1] * w[1], (double)x[3 * n + i], sum);
+		sum = fma(h[0] * w[1], (double)x[n + i], sum);
+		out[i] = (float)fma(h[0] * w[0], (double)x[i], sum);
 	}
 	return e;
 }

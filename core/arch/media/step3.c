@@ -28,7 +28,8 @@ static int fill_width(struct conv *c)
 static int step3_init(struct conv *c)
 {
 	/* mistral_common's */
-	static const double mean[] = { 0.48145466, 0.4578275, 0.40821073 }, std[] = { 0.26862954, 0.26130258, 0.27577711 };
+	static const double mean[] = { 0.48145466, 0.4578275, 0.40821073 };
+	static const double std[] = { 0.26862954, 0.26130258, 0.27577711 };
 
 	return media_need_vision(c) || fill_width(c) || media_default_list(c, OF_IMAGE, "image_mean", mean, 3) ||
 	       media_default_list(c, OF_IMAGE, "image_std", std, 3) ? c->err->code : 0;
