@@ -44,15 +44,15 @@ static const struct name_row *row_at(int64_t i)
 	return (size_t)i < n_name_rows ? &name_rows[i] : &block_name_rows[(size_t)i - n_name_rows];
 }
 
-/* Length of the decimal component at s, or 0. */
-static size_t component(const char *s, int *value)
+/* Length of the decimal number at s, or 0. */
+static size_t number(const char *s, int *value)
 {
 	size_t n = 0;
 	long v = 0;
 
 	while (isdigit((unsigned char)s[n]) && n < 9)
 		v = v * 10 + (s[n++] - '0');
-	if (!n || (s[n] && s[n] != '.') || (n > 1 && s[0] == '0'))
+	if (!n || isdigit((unsigned char)s[n]) || (n > 1 && s[0] == '0'))
 		return 0;
 	*value = (int)v;
 	return n;
@@ -69,7 +69,8 @@ static int64_t find_block_row(const struct name_map *m, const char *name, size_t
 		int value;
 		size_t n;
 
-		if ((i && name[i - 1] != '.') || !(n = component(name + i, &value)) || i + n > len)
+		/* most are components of their own, but there is "conv2d1" too */
+		if ((i && isdigit((unsigned char)name[i - 1])) || !(n = number(name + i, &value)) || i + n > len)
 			continue;
 		if (value >= m->n_blocks || len - n + 5 >= sizeof(key))
 			continue;

@@ -279,15 +279,26 @@ static int set_array(struct conv *c, const struct param_rule *r, enum param_kind
 	return 0;
 }
 
+static enum param_kind kind_of(const json *x)
+{
+	return cJSON_IsBool(x) ? PARAM_BOOLS : json_is_int(x) ? PARAM_U32S : PARAM_F32S;
+}
+
+/* PARAM_END: its elements are of several kinds, which no KV holds. */
 static enum param_kind kind_of_list(const json *v)
 {
-	bool ints = true;
-
-	if (v->child && cJSON_IsBool(v->child))
-		return PARAM_BOOLS;
 	json_for(x, v)
-		ints = ints && json_is_int(x);
-	return ints ? PARAM_U32S : PARAM_F32S;
+		if (kind_of(x) != kind_of(v->child))
+			return PARAM_END;
+	return v->child ? kind_of(v->child) : PARAM_U32S;
+}
+
+/* A list that itself says what it holds. */
+static int set_list(struct conv *c, const struct param_rule *r, const json *v)
+{
+	enum param_kind kind = cJSON_IsArray(v) ? kind_of_list(v) : PARAM_END;
+
+	return kind == PARAM_END ? wrong(c, r, v) : set_array(c, r, kind, v);
 }
 
 static int set_default(struct conv *c, const struct param_rule *r)
@@ -313,12 +324,13 @@ int conv_param(struct conv *c, const struct param_rule *r)
 	}
 	v = r->keys ? json_first(conv_of(c, r->of), r->keys) : NULL;
 	if (json_is_null(v)) {
-		if (r->need == NEED)
+		/* to a projector's class a null is no absence: config.get(key, dflt) is None then, which no KV holds */
+		if (r->need == NEED || (r->need == OR && v && r->of != OF_HPARAMS))
 			return lacks(c, r);
 		return r->need == OR ? set_default(c, r) : 0;
 	}
 	if (r->kind == PARAM_LIST)
-		return cJSON_IsArray(v) ? set_array(c, r, kind_of_list(v), v) : wrong(c, r, v);
+		return set_list(c, r, v);
 	if (r->kind >= PARAM_U32S)
 		return set_array(c, r, r->kind, v);
 	/* one value a layer where the config has a list: head_count, feed_forward_length */

@@ -1,2 +1,10 @@
 /* Every projector class, in no particular order: ROW(variable). Adding one is a line here and its file. */
+ROW(media_gemma3)
+ROW(media_gemma3n)
+ROW(media_gemma4)
+ROW(media_gemma4_unified)
+ROW(media_granite_speech)
+ROW(media_granite_speech_plus)
+ROW(media_granite_vision)
 ROW(media_internvl)
+ROW(media_lfm2_audio)
