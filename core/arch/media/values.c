@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static float root(float x)
+static float exact_sqrt(float x)
 {
 	return sqrtf(x);
 }
@@ -19,7 +19,9 @@ struct function {
 	float (*of)(float x);
 };
 
-static const struct function functions[] = { { "sqrt", root }, { "softplus", softplus } };
+static const struct function functions[] = {
+	{ "sqrt", torch_sqrt }, { "sqrt", exact_sqrt }, { "softplus", softplus },
+};
 
 static int each_read(const struct tensor *t, uint64_t first, uint64_t n, void *out, struct tensor_ctx *ctx)
 {
@@ -51,10 +53,10 @@ static const struct tensor *each(struct build *b, const struct tensor *t, const 
 
 const struct tensor *t_sqrt(struct build *b, const struct tensor *t)
 {
-	return each(b, t, &functions[0]);
+	return each(b, t, &functions[t && t->dtype == DT_F16]);
 }
 
 const struct tensor *t_softplus(struct build *b, const struct tensor *t)
 {
-	return each(b, t, &functions[1]);
+	return each(b, t, &functions[2]);
 }
