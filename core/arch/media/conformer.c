@@ -17,6 +17,7 @@ struct part {
 struct norm { /* of one layer */
 	struct part *parts;
 	int n;
+	bool folded;
 };
 
 static const struct tensor *part_of(struct conv *c, const struct norm *norm, const char *arg, int bid,
@@ -74,10 +75,9 @@ int media_op_batch_norm(struct conv *c, const struct tensor_rule *r, struct item
 	norm = (struct norm *)c->own + it->bid;
 	if (keep_part(c, norm, it))
 		return c->err->code;
-	/* fewer never become a tensor: the reference leaves out a norm without its "num_batches_tracked" if it counts
-	 * on that */
 	if (norm->n < (int)r->num)
 		return ITEM_DONE;
+	norm->folded = true;
 	if (!(weight = part_of(c, norm, r->arg, it->bid, "weight")) ||
 	    !(bias = part_of(c, norm, r->arg, it->bid, "bias")) ||
 	    !(mean = part_of(c, norm, r->arg, it->bid, "running_mean")) ||
@@ -89,6 +89,17 @@ int media_op_batch_norm(struct conv *c, const struct tensor_rule *r, struct item
 	    emit_as(c, it, conv_printf(c, "%s%d.conv.batch_norm.bias", r->arg, it->bid), bias))
 		return c->err->code;
 	return ITEM_DONE;
+}
+
+int media_note_norms(struct conv *c)
+{
+	const struct norm *norms = c->own;
+
+	for (int bid = 0; norms && bid < c->block_count; bid++)
+		if (norms[bid].n && !norms[bid].folded)
+			conv_note(c, "%s and others: left out, %d parts of a batch norm are not enough",
+				  norms[bid].parts->name, norms[bid].n);
+	return 0;
 }
 
 /* ---- other tensors ---- */
@@ -163,5 +174,6 @@ const struct arch media_conformer = {
 	.module = "gemma",
 	.parent = &arch_media,
 	.tensors = conformer_tensors,
+	.finish = media_note_norms,
 	.force = force,
 };

@@ -13,6 +13,9 @@ extern const struct arch media_conformer; /* ConformerAudioModel: the parent of 
  * says; both are mapped and emitted then. arg: what its names have before the layer's number. Uses c->own.
  */
 tensor_op media_op_batch_norm;
+/* .finish of rows with that: tells of norms that never had as many, which the reference leaves out. (LFM2's counts on
+ * the "num_batches_tracked", which it has no use for.) */
+int media_note_norms(struct conv *c);
 /* Maps and emits, whatever rule follows; names may end in the limits of a clipped layer (".input_max" …) too. */
 tensor_op media_op_clipped;
 /* The same for hooks; a status. */

@@ -113,6 +113,7 @@ const struct arch media_granite_speech = {
 	.names = names,
 	.params = params,
 	.tensors = tensors,
+	.finish = media_note_norms,
 	.force = force,
 };
 
