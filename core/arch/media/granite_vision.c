@@ -121,23 +121,35 @@ static int init(struct conv *c)
 
 /* ---- parameters ---- */
 
+/* int() of a text that ends in `end`: a number, and blanks around it. What is behind, or NULL. */
+static const char *number_before(const char *s, char end, uint32_t *out)
+{
+	char *rest;
+	unsigned long v;
+
+	s += strspn(s, " \t\n\r\v\f");
+	s += *s == '+';
+	if (!isdigit((unsigned char)*s))
+		return NULL;
+	v = strtoul(s, &rest, 10);
+	rest += strspn(rest, " \t\n\r\v\f");
+	*out = (uint32_t)v;
+	return v <= UINT32_MAX && *rest == end ? rest + 1 : NULL;
+}
+
 /* "4/8": tokens of a side, and patches of a side that they stand for */
 static int sides(struct conv *c)
 {
-	const char *rate = json_str(json_get(c->global, "downsample_rate"));
-	char *query_end = NULL, *window_end = NULL;
-	unsigned long query, window;
+	const char *rate = json_str(json_get(c->global, "downsample_rate")), *behind;
+	uint32_t query, window;
 
 	if (!rate)
 		return conv_lacks(c, "downsample_rate");
-	query = isdigit((unsigned char)rate[0]) ? strtoul(rate, &query_end, 10) : 0;
-	if (!query_end || *query_end != '/' || !isdigit((unsigned char)query_end[1]))
+	behind = number_before(rate, '/', &query);
+	if (!behind || !number_before(behind, 0, &window))
 		return conv_bad(c, "a \"downsample_rate\" of \"%.40s\", where \"4/8\" or the like is expected", rate);
-	window = strtoul(query_end + 1, &window_end, 10);
-	if (*window_end || query > UINT32_MAX || window > UINT32_MAX)
-		return conv_bad(c, "a \"downsample_rate\" of \"%.40s\", where \"4/8\" or the like is expected", rate);
-	kv_u32(&c->kv, "clip.vision.projector.query_side", (uint32_t)query);
-	kv_u32(&c->kv, "clip.vision.projector.window_side", (uint32_t)window);
+	kv_u32(&c->kv, "clip.vision.projector.query_side", query);
+	kv_u32(&c->kv, "clip.vision.projector.window_side", window);
 	return 0;
 }
 

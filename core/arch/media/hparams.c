@@ -1,9 +1,24 @@
 /* Values of configs as Python takes them. */
 #include "core/arch/media/hparams.h"
 
+#include "core/arch/conv.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The file that a config is of: one that is kept under its file's name, or the usual. */
+static const char *file_of(const struct conv *c, const json *config)
+{
+	if (config && config == c->preproc)
+		return "preprocessor_config.json";
+	return config && config->string && str_ends(config->string, ".json") ? config->string : conv_config_name(c);
+}
+
+static int lacks(struct conv *c, const json *config, const char *key)
+{
+	return err_set(c->err, HFGGUF_NOT_FOUND, "%s: \"%s\" must be there for %s", file_of(c, config), key, c->hf_arch);
+}
 
 int media_need(struct conv *c, const json *config, const char *key)
 {
@@ -15,7 +30,7 @@ int media_alias(struct conv *c, json *config, const char *to, const char *from)
 	const json *v = json_get(config, from);
 
 	if (!v)
-		return conv_lacks(c, from);
+		return lacks(c, config, from);
 	return json_put(config, to, v) ? 0 : err_nomem(c->err);
 }
 
@@ -29,14 +44,14 @@ static bool digits(const char *s, int64_t *out)
 	return true;
 }
 
-static int to_int(struct conv *c, const json *v, const char *key, int64_t *out)
+static int to_int(struct conv *c, const json *config, const json *v, const char *key, int64_t *out)
 {
 	double f;
 
 	if (json_int(v, out) || digits(json_str(v), out))
 		return 0;
 	if (!json_num(v, &f) || !(fabs(f) < 9e18))
-		return conv_bad(c, "\"%s\" must be a number", key);
+		return err_set(c->err, HFGGUF_CORRUPT, "%s: \"%s\" must be a number", file_of(c, config), key);
 	*out = (int64_t)f;
 	return 0;
 }
@@ -45,7 +60,7 @@ int media_int(struct conv *c, const json *config, const char *key, int64_t *out)
 {
 	const json *v = json_get(config, key);
 
-	return v ? to_int(c, v, key, out) : conv_lacks(c, key);
+	return v ? to_int(c, config, v, key, out) : lacks(c, config, key);
 }
 
 int media_int_or(struct conv *c, const json *config, const char *key, int64_t dflt, int64_t *out)
@@ -53,7 +68,7 @@ int media_int_or(struct conv *c, const json *config, const char *key, int64_t df
 	const json *v = json_get(config, key);
 
 	*out = dflt;
-	return v ? to_int(c, v, key, out) : 0;
+	return v ? to_int(c, config, v, key, out) : 0;
 }
 
 int media_u32(struct conv *c, const char *kv, const char *key, int64_t v)

@@ -32,17 +32,15 @@ static json *audio_config(struct conv *c)
 			err_set(c->err, HFGGUF_NOT_FOUND, "%s is not there: %s needs it", AUDIO_CONFIG, c->hf_arch);
 		return NULL;
 	}
-	if (media_need(c, config, AUDIO_CONFIG) || media_alias(c, config, "hidden_size", "d_model") ||
-	    media_alias(c, config, "intermediate_size", "encoder_ffn_dim") ||
-	    media_alias(c, config, "num_attention_heads", "encoder_attention_heads")) {
-		json_free(config);
-		return NULL;
-	}
 	if (!json_put_owned(c->global, AUDIO_CONFIG, config)) {
 		err_nomem(c->err);
 		return NULL;
 	}
-	return conv_part(c->global, AUDIO_CONFIG);
+	if (media_need(c, config, AUDIO_CONFIG) || media_alias(c, config, "hidden_size", "d_model") ||
+	    media_alias(c, config, "intermediate_size", "encoder_ffn_dim") ||
+	    media_alias(c, config, "num_attention_heads", "encoder_attention_heads"))
+		return NULL;
+	return config;
 }
 
 /* config[to] = config.get(from, dflt) */
@@ -216,12 +214,14 @@ static int op_codes(struct conv *c, const struct tensor_rule *r, struct item *it
 	(void)rest;
 	if (channels(c, m))
 		return c->err->code;
-	if (i >= m->n_channels)
-		return conv_bad(c, "no more than %lld \"audio_channels\"", (long long)m->n_channels);
-	m->n_codes += !m->codes[i];
-	m->codes[i] = it->t;
+	m->n_codes += i >= m->n_channels || !m->codes[i];
+	if (i < m->n_channels)
+		m->codes[i] = it->t;
 	if (m->n_codes < m->n_channels)
 		return ITEM_DONE;
+	for (i = 0; i < m->n_channels; i++)
+		if (!m->codes[i])
+			return err_set(c->err, HFGGUF_NOT_FOUND, "that of channel %ld did not come before it", i);
 	all = t_stack(&c->b, m->codes, (uint32_t)m->n_channels);
 	memset(m->codes, 0, (size_t)m->n_channels * sizeof(*m->codes));
 	m->n_codes = 0;
@@ -248,7 +248,7 @@ static int finish(struct conv *c)
 	const struct mimo *m = c->own;
 
 	if (m->n_codes)
-		conv_note(c, "speech_embeddings: left out, there are %lld of %lld channels", (long long)m->n_codes,
+		conv_note(c, "speech_embeddings: %lld left out, which are too few for %lld channels", (long long)m->n_codes,
 			  (long long)m->n_channels);
 	return 0;
 }
