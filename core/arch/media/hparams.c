@@ -17,7 +17,8 @@ static const char *file_of(const struct conv *c, const json *config)
 
 static int lacks(struct conv *c, const json *config, const char *key)
 {
-	return err_set(c->err, HFGGUF_NOT_FOUND, "%s: \"%s\" must be there for %s", file_of(c, config), key, c->hf_arch);
+	return err_set(c->err, HFGGUF_NOT_FOUND, "%s: \"%s\" must be there for %s", file_of(c, config), key,
+		       c->hf_arch);
 }
 
 int media_need(struct conv *c, const json *config, const char *key)

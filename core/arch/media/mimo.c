@@ -248,8 +248,8 @@ static int finish(struct conv *c)
 	const struct mimo *m = c->own;
 
 	if (m->n_codes)
-		conv_note(c, "speech_embeddings: %lld left out, which are too few for %lld channels", (long long)m->n_codes,
-			  (long long)m->n_channels);
+		conv_note(c, "speech_embeddings: %lld left out, which are too few for %lld channels",
+			  (long long)m->n_codes, (long long)m->n_channels);
 	return 0;
 }
 
