@@ -12,11 +12,14 @@ table() {
 			rows = rows "| " arch " | " classes " |\n"
 	}
 	$2 == "mistral-format" { next }
-	$1 != arch { put(); arch = $1; classes = ""; n_arch++ }
-	{ classes = classes (classes == "" ? "" : " ") $2; n_classes += split($2, w, " ") }
+	$1 != arch { put(); arch = $1; classes = ""; n_arch += arch != "clip" }
+	{ classes = classes (classes == "" ? "" : " ") $2; n = split($2, w, " ") }
+	$1 == "clip" { n_media += n; next }
+	{ n_classes += n }
 	END {
 		put()
-		printf "<details><summary>%d architectures, %d classes</summary>\n\n", n_arch, n_classes
+		printf "<details><summary>%d architectures, %d classes; projectors (clip) of %d</summary>\n\n", \
+			n_arch, n_classes, n_media
 		printf "| GGUF | Hugging Face classes |\n|---|---|\n%s\n</details>\n", rows
 	}'
 }

@@ -478,7 +478,8 @@ static int add_projector(struct conv *c)
 	conv_free(p);
 	if (c->n_other_media)
 		conv_note(c, "text only: %llu tensors of vision or audio parts are not in this file%s%s",
-			  (unsigned long long)c->n_other_media, err.code ? "; no projector: " : "", err.code ? err.msg : "");
+			  (unsigned long long)c->n_other_media, err.code ? "; no projector: " : "",
+			  err.code ? err.msg : "");
 	return c->err->code;
 }
 

@@ -9,10 +9,14 @@
 
 #include "core/file/identity.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* An index of files that were changed so lately could miss a change within the clock's tick. */
 #define SETTLED_NS 2000000000
@@ -76,14 +80,41 @@ static int plan_late(struct hfgguf_model *m, struct err *err)
 	return err_set(err, HFGGUF_IO, "%s: changed while it was being mounted: mount it again", m->path);
 }
 
+/* The model and files of options may be named from where it was opened, and a server has left that place. */
+static void *plan_in_place(void *arg)
+{
+	struct hfgguf_model *m = arg;
+
+	if (m->cwd >= 0 && !unshare(CLONE_FS) && fchdir(m->cwd))
+		log_add(&m->log, "cannot go back to where the model was opened: %s", strerror(errno));
+	(void)plan_late(m, &m->plan_err);
+	return NULL;
+}
+
+/* A thread of its own, as its working directory is its own. */
+static void plan_apart(struct hfgguf_model *m)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, plan_in_place, m))
+		(void)plan_late(m, &m->plan_err);
+	else
+		pthread_join(thread, NULL);
+	if (m->cwd >= 0)
+		close(m->cwd);
+	m->cwd = -1;
+	if (m->plan_err.code)
+		log_add(&m->log, "%s", m->plan_err.msg);
+}
+
 int model_ready(const struct hfgguf_model *model, struct err *err)
 {
 	struct hfgguf_model *m = (struct hfgguf_model *)model;
 
 	if (!__atomic_load_n(&m->planned, __ATOMIC_ACQUIRE)) {
 		pthread_mutex_lock(&m->plan_lock);
-		if (!m->planned && plan_late(m, &m->plan_err))
-			log_add(&m->log, "%s", m->plan_err.msg);
+		if (!m->planned)
+			plan_apart(m);
 		__atomic_store_n(&m->planned, true, __ATOMIC_RELEASE);
 		pthread_mutex_unlock(&m->plan_lock);
 	}
@@ -151,6 +182,8 @@ static int open_indexed(struct hfgguf_model *m, struct err *err)
 		 !plan_now(m, err))
 		keep_index(m, &id);
 	identity_free(&id);
+	if (!err->code && !m->planned)
+		m->cwd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return err->code;
 }
 
@@ -162,8 +195,10 @@ int hfgguf_open(const char *path, const char *options, struct hfgguf_model **out
 	struct err err = ERR_INIT;
 
 	*out = NULL;
-	if (m)
+	if (m) {
 		pthread_mutex_init(&m->plan_lock, NULL);
+		m->cwd = -1;
+	}
 	if (!m)
 		err_nomem(&err);
 	else if (!model_prepare(m, path, options, &err))
@@ -191,6 +226,8 @@ void hfgguf_close(struct hfgguf_model *m)
 		return;
 	if (m->has_planner)
 		pthread_join(m->planner, NULL);
+	if (m->cwd >= 0)
+		close(m->cwd);
 	model_free(m);
 	pthread_mutex_destroy(&m->plan_lock);
 	free(m);

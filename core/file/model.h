@@ -40,6 +40,7 @@ struct hfgguf_model {
 	struct err plan_err;
 	pthread_t planner; /* makes the plan while nobody waits for it yet */
 	bool has_planner;
+	int cwd; /* where it was opened, until the plan is there; -1: not needed */
 
 	uint64_t reads, bytes_read; /* relaxed counters */
 };

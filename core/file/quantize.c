@@ -378,8 +378,8 @@ static int set_type(struct job *j, size_t i)
 		if (!values)
 			return j->c->err->code;
 		if (t.ne[3] > 1 && !j->four_dims) {
-			buf_printf(&j->note, "%s: llama-quantize aborts at four dimensions, of which it converts three; here "
-					     "all of it is converted\n", o->name);
+			buf_printf(&j->note, "%s: llama-quantize aborts at four dimensions, as it converts "
+					     "three; here all of it is converted\n", o->name);
 			j->four_dims = true;
 		}
 		q = quant_type((enum ggml_type)type);
@@ -484,8 +484,8 @@ static int run(struct job *j)
 		if (set_type(j, i))
 			return j->c->err->code;
 	if (j->policy.asked_heads && j->c->is_projector)
-		buf_printf(&j->note, "llama-quantize aborts at a projector's attention for want of its number of heads; here "
-				     "it is as where no heads share keys\n");
+		buf_printf(&j->note, "llama-quantize aborts at a projector's attention for want of its "
+				     "number of heads; here it is as where no heads share keys\n");
 	return count_layers(j);
 }
 

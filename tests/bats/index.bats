@@ -59,6 +59,16 @@ indexed() {
 	cmp "$MNT/.hfgguf/plan.json" "$BATS_TEST_TMPDIR/other/.hfgguf/plan.json"
 }
 
+@test "a mount from an index, of a model and an option's file that are named from here" {
+	make_mount_point
+	cd "$(dirname "$MODEL")"
+	printf '{"general.name": "Named"}' >m.json
+	touch -d '1 hour ago' m.json
+	"$HFGGUF" ls "$(basename "$MODEL")" -o "metadata=m.json,index=$INDEX"
+	"$MOUNT" "$(basename "$MODEL")" "$MNT" -o "metadata=m.json,index=$INDEX"
+	cmp "$MNT"/*.gguf <("$HFGGUF" cat "$(basename "$MODEL")" -o metadata=m.json)
+}
+
 @test "the header is served from the index, weights open later" {
 	command -v strace >/dev/null || skip "no strace"
 	[[ ! ${SANITIZED:-} ]] || skip "leaks are not looked for under strace"
