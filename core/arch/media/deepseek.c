@@ -92,7 +92,7 @@ static int ocr_sam(struct conv *c)
 
 		if (!json_int(json_get(json_get(c->vision, "sam"), sizes[i].key), &n))
 			return conv_bad(c, "\"sam_vit_b\" must have a whole number as \"%s\"", sizes[i].key);
-		if (media_put_u32(c, sizes[i].kv, sizes[i].key, n))
+		if (media_u32(c, sizes[i].kv, sizes[i].key, n))
 			return c->err->code;
 	}
 	return 0;

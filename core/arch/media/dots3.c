@@ -1,5 +1,5 @@
 /* Dots3 Note: a pyramid of experts for images, a conformer-like encoder for sound (conversion/dots3.py). */
-#include "core/arch/media/number.h"
+#include "core/arch/media/hparams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +169,7 @@ static int dots3_mel_bins(struct conv *c)
 
 	if (!json_int(json_get(json_get(c->audio, "whisper_config"), "num_mel_bins"), &n))
 		return conv_lacks(c, "num_mel_bins");
-	return media_put_u32(c, "clip.audio.num_mel_bins", "num_mel_bins", n);
+	return media_u32(c, "clip.audio.num_mel_bins", "num_mel_bins", n);
 }
 
 static const struct param_rule dots3_params[] = {

@@ -1,5 +1,5 @@
 /* dots.ocr (conversion/dotsocr.py). */
-#include "core/arch/media/number.h"
+#include "core/arch/media/hparams.h"
 
 static int dotsocr_init(struct conv *c)
 {

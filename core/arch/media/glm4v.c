@@ -42,7 +42,7 @@ static int glm5v_merge_size(struct conv *c)
 	int64_t n;
 
 	return media_whole_or(c, OF_VISION, "spatial_merge_size", 2, &n)
-		   ? c->err->code : media_put_u32(c, "clip.vision.spatial_merge_size", "spatial_merge_size", n);
+		   ? c->err->code : media_u32(c, "clip.vision.spatial_merge_size", "spatial_merge_size", n);
 }
 
 /* The image budget in tokens, as pixels of one frame. */
@@ -67,7 +67,7 @@ static int glm5v_pixels(struct conv *c)
 			return c->err->code;
 		if (n < 0 || n > UINT32_MAX)
 			return conv_bad(c, "a \"%s\" of %lld", limits[i].key, (long long)n);
-		if (media_put_u32(c, limits[i].kv, limits[i].key, n * side * side))
+		if (media_u32(c, limits[i].kv, limits[i].key, n * side * side))
 			return c->err->code;
 	}
 	return 0;

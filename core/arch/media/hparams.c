@@ -45,10 +45,12 @@ static bool digits(const char *s, int64_t *out)
 	return true;
 }
 
-static int to_int(struct conv *c, const json *config, const json *v, const char *key, int64_t *out)
+int media_int_of(struct conv *c, const json *config, const char *key, const json *v, int64_t *out)
 {
 	double f;
 
+	if (json_is_null(v))
+		return lacks(c, config, key);
 	if (json_int(v, out) || digits(json_str(v), out))
 		return 0;
 	if (!json_num(v, &f) || !(fabs(f) < 9e18))
@@ -61,7 +63,7 @@ int media_int(struct conv *c, const json *config, const char *key, int64_t *out)
 {
 	const json *v = json_get(config, key);
 
-	return v ? to_int(c, config, v, key, out) : lacks(c, config, key);
+	return media_int_of(c, config, key, v, out);
 }
 
 int media_int_or(struct conv *c, const json *config, const char *key, int64_t dflt, int64_t *out)
@@ -69,7 +71,7 @@ int media_int_or(struct conv *c, const json *config, const char *key, int64_t df
 	const json *v = json_get(config, key);
 
 	*out = dflt;
-	return v ? to_int(c, config, v, key, out) : 0;
+	return v ? media_int_of(c, config, key, v, out) : 0;
 }
 
 int media_u32(struct conv *c, const char *kv, const char *key, int64_t v)
@@ -77,6 +79,44 @@ int media_u32(struct conv *c, const char *kv, const char *key, int64_t v)
 	if (v < 0 || v > UINT32_MAX)
 		return conv_bad(c, "\"%s\" gives %lld, which does not fit %s", key, (long long)v, kv);
 	kv_u32(&c->kv, kv, (uint32_t)v);
+	return 0;
+}
+
+int media_whole(struct conv *c, enum param_of of, const char *key, int64_t *out)
+{
+	return media_int(c, conv_of(c, of), key, out);
+}
+
+int media_whole_or(struct conv *c, enum param_of of, const char *key, int64_t dflt, int64_t *out)
+{
+	return media_int_or(c, conv_of(c, of), key, dflt, out);
+}
+
+int media_put_whole(struct conv *c, enum param_of of, const char *key, const char *kv)
+{
+	int64_t v;
+
+	return media_whole(c, of, key, &v) ? c->err->code : media_u32(c, kv, key, v);
+}
+
+int media_rename(struct conv *c, enum param_of of, const char *to, const char *from)
+{
+	json *config = conv_of(c, of);
+	const json *v = json_get(config, from);
+
+	return (v ? json_put(config, to, v) : json_put_null(config, to)) ? 0 : err_nomem(c->err);
+}
+
+int media_need_vision(struct conv *c)
+{
+	return media_need(c, c->vision, "vision_config");
+}
+
+int media_base_params(struct conv *c)
+{
+	for (const struct param_rule *r = arch_media.params; r->kind != PARAM_END; r++)
+		if (conv_param(c, r))
+			return c->err->code;
 	return 0;
 }
 

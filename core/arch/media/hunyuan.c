@@ -1,5 +1,5 @@
 /* Hunyuan VL and Hunyuan OCR (conversion/hunyuan.py). */
-#include "core/arch/media/number.h"
+#include "core/arch/media/hparams.h"
 
 #include <string.h>
 

@@ -18,7 +18,7 @@ static int lfm2_blocks(struct conv *c)
 
 	if (layer && (!json_int(layer, &last) || last < INT32_MIN || last > INT32_MAX))
 		return conv_bad(c, "\"vision_feature_layer\" must be the number of a layer");
-	return media_put_u32(c, "clip.vision.block_count", "vision_feature_layer", c->block_count + last + 1);
+	return media_u32(c, "clip.vision.block_count", "vision_feature_layer", c->block_count + last + 1);
 }
 
 static const struct param_rule lfm2_params[] = {

@@ -13,9 +13,9 @@ static int merge_size(struct conv *c)
 
 	if (config && !cJSON_IsObject(config))
 		return conv_bad(c, "\"img_token_compression_config\" must be an object");
-	if (v && media_whole_of(c, OF_VISION, "spatial_merge_size", v, &n))
+	if (v && media_int_of(c, conv_of(c, OF_VISION), "spatial_merge_size", v, &n))
 		return c->err->code;
-	return media_put_u32(c, "clip.vision.spatial_merge_size", "spatial_merge_size", n);
+	return media_u32(c, "clip.vision.spatial_merge_size", "spatial_merge_size", n);
 }
 
 static const struct param_rule minimax_params[] = {

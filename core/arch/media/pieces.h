@@ -2,7 +2,7 @@
 #ifndef CORE_ARCH_MEDIA_PIECES_H
 #define CORE_ARCH_MEDIA_PIECES_H
 
-#include "core/arch/media/number.h"
+#include "core/arch/media/hparams.h"
 
 /* ---- configs ---- */
 

@@ -2,7 +2,7 @@
 #ifndef CORE_ARCH_MEDIA_QWEN_H
 #define CORE_ARCH_MEDIA_QWEN_H
 
-#include "core/arch/media/number.h"
+#include "core/arch/media/hparams.h"
 
 /* ---- qwenvl.c ---- */
 

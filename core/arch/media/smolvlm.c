@@ -31,7 +31,7 @@ static int longest_edge(struct conv *c)
 	if (!json_int(edge, &n))
 		return err_set(c->err, HFGGUF_CORRUPT,
 			       "preprocessor_config.json: \"longest_edge\" of \"size\" must be a whole number");
-	return media_put_u32(c, "clip.vision.preproc_image_size", "longest_edge", n);
+	return media_u32(c, "clip.vision.preproc_image_size", "longest_edge", n);
 }
 
 static const struct param_rule smolvlm_params[] = {

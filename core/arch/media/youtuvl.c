@@ -1,5 +1,5 @@
 /* Youtu-VL (conversion/youtuvl.py). */
-#include "core/arch/media/number.h"
+#include "core/arch/media/hparams.h"
 
 #include <strings.h>
 
