@@ -30,7 +30,9 @@ as_reference() {
 # cost OUTTYPE TENSOR: the most source bytes that a read of 4 KiB of the tensor takes.
 cost() {
 	local at size
-	read -r at size < <("$HFGGUF" plan "$DIR" --json -o "outtype=$1" | jq -r ".tensors[] | select(.name == \"$2\") | \"\(.offset) \(.size)\"")
+	# the text file is the first of those with a projector
+	read -r at size < <("$HFGGUF" plan "$DIR" --json -o "outtype=$1" | jq -r --arg name "$2" \
+		'if type == "array" then .[0] else . end | .tensors[] | select(.name == $name) | "\(.offset) \(.size)"')
 	"$(tool readcost)" "$DIR" "outtype=$1,threads=1" "$at" "$size" 50
 }
 
