@@ -5,7 +5,6 @@
 
 enum { BLOCKS_OF_SEVERAL_ENCODERS = 128 };
 
-#define BLOCK_KEYS "n_layers num_hidden_layers n_layer num_layers depth layers encoder_layers vt_num_hidden_layers"
 #define HEAD_KEYS "num_attention_heads num_heads heads vt_num_attention_heads"
 
 /* ---- rows ---- */
@@ -127,7 +126,7 @@ int media_init(struct conv *c)
 		return c->err->code;
 	c->has_vision = has_encoder(c, HAS_VISION);
 	c->has_audio = has_encoder(c, HAS_AUDIO);
-	if (!(c->has_vision && c->has_audio) && conv_int(c, BLOCK_KEYS, &blocks))
+	if (!(c->has_vision && c->has_audio) && conv_int(c, MEDIA_BLOCK_KEYS, &blocks))
 		return c->err->code;
 	if (blocks < 0 || blocks > 65535)
 		return conv_bad(c, "%lld layers, more or fewer than an encoder can have", (long long)blocks);
@@ -164,7 +163,7 @@ static int vision_params(struct conv *c)
 		V_U32("patch_size", "patch_size"),
 		V_U32("embedding_length", "hidden_size width vt_hidden_size"),
 		V_U32("feed_forward_length", "intermediate_size vt_intermediate_size"),
-		V_U32("block_count", BLOCK_KEYS),
+		V_U32("block_count", MEDIA_BLOCK_KEYS),
 		V_U32("attention.head_count", HEAD_KEYS),
 		PARAMS_END
 	};
@@ -195,7 +194,7 @@ static int audio_params(struct conv *c)
 	static const struct param_rule sizes[] = {
 		A_U32("embedding_length", "hidden_size"),
 		A_U32("feed_forward_length", "intermediate_size"),
-		A_U32("block_count", BLOCK_KEYS),
+		A_U32("block_count", MEDIA_BLOCK_KEYS),
 		A_U32("attention.head_count", "num_attention_heads"),
 		PARAMS_END
 	};

@@ -47,6 +47,10 @@ extern const struct arch arch_media; /* MmprojModel: the root */
 #define USE_GELU BOOL_KEY_IS("clip.use_gelu", true)
 #define USE_SILU BOOL_KEY_IS("clip.use_silu", true)
 
+/* The keys of an encoder's number of layers (MmprojModel.n_block_keys). */
+#define MEDIA_BLOCK_KEYS \
+	"n_layers num_hidden_layers n_layer num_layers depth layers encoder_layers vt_num_hidden_layers"
+
 /* ---- hooks used by many ---- */
 
 /* "clip.use_silu" or "clip.use_gelu" by hidden_act of c->hparams; other activations are refused. */

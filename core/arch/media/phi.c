@@ -6,10 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* MmprojModel.n_block_keys */
-static const char block_keys[] =
-	"n_layers num_hidden_layers n_layer num_layers depth layers encoder_layers vt_num_hidden_layers";
-
 struct phi {
 	int64_t patch;
 };
@@ -17,13 +13,13 @@ struct phi {
 /* The first of the keys that is there gets one layer less. */
 static int leave_last_layer(struct conv *c)
 {
-	const json *v = json_first(c->vision, block_keys);
+	const json *v = json_first(c->vision, MEDIA_BLOCK_KEYS);
 	int64_t n = c->block_count;
 
 	if (n < 2)
 		return conv_bad(c, "vision_config: %lld layers, of which one is left out", (long long)n);
 	if (!v || !v->string || !json_put_int(c->vision, v->string, n - 1))
-		return v ? err_nomem(c->err) : conv_lacks(c, block_keys);
+		return v ? err_nomem(c->err) : conv_lacks(c, MEDIA_BLOCK_KEYS);
 	return conv_remap(c, c->kv.arch, (int)n - 1);
 }
 
